@@ -65,7 +65,7 @@ TEXT_BYTES = Limit(
 """Of a file that is read as one text: tables, models, scores; corpora and logs come in blocks."""
 
 UNPACKED_RATIO = Limit(
-    200, "times its packed size once it is unpacked",
+    200, "times its compressed size once it is unpacked",
     "ranking data and click logs never compress that well", "unpack it yourself if you trust it",
 )  # fmt: skip
 """How far a packed file may grow; from ``UNPACKED_FROM_BYTES`` on, for small files shrink more."""
@@ -141,7 +141,7 @@ RANKER_NUMBERS = Limit(
 ROWS_WITHOUT_FEATURES = Limit(
     1_000_000,
     "rows without any feature",
-    "millions of them fit into a small packed file, and nothing can be learned from them",
+    "millions of them fit into a small compressed file, and nothing can be learned from them",
     "remove them",
 )
 """Of a corpus or a training file."""

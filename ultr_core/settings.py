@@ -90,7 +90,7 @@ USERS_FIELD = Choice(
         "trust-steep": "Trust bias, steep",
     },
     name="users",
-    help="How users click. Trusting users have a curve and noise of their own, so η, η′, ε₊, ε₋ "
+    help="How users click. Trusting users have their own curve and noise, so η, η′, ε₊, ε₋ "
     "and given curves have no effect, and weights divide by the users' own examination.",
 )  # fmt: skip
 """Written out, for help must not wait for NumPy; the keys of `ultr_core.users.USERS`."""

@@ -121,7 +121,7 @@ def added(address: str, query: str) -> str:
 
 
 def _embed(address: str) -> None:
-    st.markdown("**Embed** in a page of your own:")
+    st.markdown("**Embed** in your own page:")
     st.code(embed_snippet(address), language="html", wrap_lines=True)
 
 

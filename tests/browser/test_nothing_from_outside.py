@@ -158,7 +158,7 @@ def test_files_bring_nothing_from_elsewhere(open_page: OpenPage, address: str) -
     bring(watch, "ranker", f"{NAME}.json", hostile_ranker())
     for kind in ("corpus", "log", "curve", "ranker"):
         page.locator(f".st-key-data-remove-{kind} button").first.hover()
-        expect(page.get_by_text("Forget ![x](www").first).to_be_visible()
+        expect(page.get_by_text("Remove ![x](www").first).to_be_visible()
         assert watch.elsewhere() == []
     page.locator(".st-key-figure-evidence-own").get_by_text("Save figure").click()
     expect(page.get_by_text(f"Estimated risk of {NAME}"[:20]).first).to_be_visible()

@@ -4,7 +4,7 @@
     [line.as_dict() for line in lines]
 
 :data:`CLAIMS` is the one registry that the page, the command line and the tests read;
-:data:`CONVENTIONS` and :data:`READINGS` say how places of the paper are read.
+:data:`CONVENTIONS` and :data:`READINGS` say how unclear passages of the paper are read.
 """
 
 from typing import TYPE_CHECKING

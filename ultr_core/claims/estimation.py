@@ -89,7 +89,7 @@ def _limit_is_the_ratio(lab: Lab) -> Finding:
         known = ~np.isnan(limit)
         worst = max(worst, float(np.max(np.abs(limit - truth)[known])))
     return Finding(
-        f"At ε₊ and ε₋ of {_pairs(noises)} the limit is p_r / p_1, to {worst:.1e}.",
+        f"At ε₊ and ε₋ of {_pairs(noises)}, the limit equals p_r / p_1 to within {worst:.1e}.",
         worst,
         tolerance=1e-12,
     )
@@ -125,9 +125,9 @@ def _intervals_cover(lab: Lab) -> Finding:
             shares.append(float(np.mean(held)))
     found = interval_over_draws(shares)
     return Finding(
-        f"{found.value:.1%} of the intervals contain the true ratio, over {found.n} experiments of "
-        f"{FEW_SESSIONS:,} presentations; 95% interval of this share {found.low:.1%} to "
-        f"{found.high:.1%}.",
+        f"Over {found.n} experiments of {FEW_SESSIONS:,} presentations each, {found.value:.1%} of "
+        f"the intervals contain the true ratio (95% interval of this share {found.low:.1%} to "
+        f"{found.high:.1%}).",
         found.value,
         "=",
         0.95,
@@ -146,9 +146,9 @@ def _swaps_estimate(lab: Lab) -> Finding:
     distances = [abs(np.log(p.value / truth[p.rank - 1])) / p.standard_error for p in known]
     last = max(known, key=lambda p: p.rank)
     return Finding(
-        f"{SWAP_SESSIONS:,} presentations: p_{last.rank} / p_1 is {last.value:.3f}; the true "
-        f"value is {truth[last.rank - 1]:.3f}; the farthest of {len(known)} ratios is "
-        f"{max(distances):.1f} standard errors off.",
+        f"With {SWAP_SESSIONS:,} presentations, p_{last.rank} / p_1 is estimated as "
+        f"{last.value:.3f}; the true value is {truth[last.rank - 1]:.3f}. The least accurate of "
+        f"{len(known)} ratios is {max(distances):.1f} standard errors off.",
         float(max(distances)),
         "<",
         REACH,
@@ -159,7 +159,7 @@ def _swaps_cost_less(lab: Lab) -> Finding:
     costs = experiment_costs(lab)
     swap, shuffle = costs["swap with rank 1"], costs["shuffling"]
     return Finding(
-        f"A swap costs {swap:.3f} summed ranks per presentation, shuffling {shuffle:.2f}.",
+        f"Per presentation, a swap adds {swap:.3f} to the summed ranks, shuffling {shuffle:.2f}.",
         shuffle - swap,
         ">",
     )
@@ -173,8 +173,8 @@ def _cost_formula(lab: Lab) -> Finding:
         [_few_swaps(lab, number).extra_rank_sum for number in range(EXPERIMENTS)]
     )
     return Finding(
-        f"(j − k)(r(d_k) − r(d_j)) is {exact:.3f} on average; in {EXPERIMENTS} simulated "
-        f"experiments of {FEW_SESSIONS:,} presentations it is {found.value:.3f}.",
+        f"(j − k)(r(d_k) − r(d_j)) is {exact:.3f} on average; {EXPERIMENTS} simulated experiments "
+        f"of {FEW_SESSIONS:,} presentations give {found.value:.3f}.",
         found.value,
         "=",
         exact,
@@ -190,7 +190,7 @@ def _landmark_matters(lab: Lab) -> Finding:
     }
     best = min(costs, key=lambda k: costs[k])
     return Finding(
-        f"A presentation loses {costs[LANDMARK]:.3f} with landmark 1 and {costs[best]:.3f} with "
+        f"A presentation costs {costs[LANDMARK]:.3f} with landmark 1 and {costs[best]:.3f} with "
         f"landmark {best}, the cheapest of 1 to 10.",
         costs[LANDMARK] - costs[best],
         ">",
@@ -238,10 +238,10 @@ def _interpolation(lab: Lab) -> Finding:
         raise InputError("No swapped rank was clicked, so there is no ratio.")
     worst = max(shares, key=lambda rank: shares[rank])
     return Finding(
-        f"Users of a published curve, which is not a power law; exact ratios at ranks "
-        f"{', '.join(map(str, MEASURED))} only. Interpolation is farthest off at rank {worst}, by "
-        f"{shares[worst]:.2f} of the half-width of the 95% interval that {SWAP_SESSIONS:,} "
-        "presentations give there.",
+        f"Users follow a published curve, which is not a power law; ratios are exact, but only at "
+        f"ranks {', '.join(map(str, MEASURED))}. The interpolation error is largest at rank "
+        f"{worst}: {shares[worst]:.2f} times the half-width of the 95% interval that "
+        f"{SWAP_SESSIONS:,} presentations give there.",
         float(shares[worst]),
         "<",
         1.0,
@@ -253,7 +253,7 @@ def _interpolation(lab: Lab) -> Finding:
 def _traffic(lab: Lab) -> Finding:
     needed = sessions_for_precision(lab.world(), lab.users, SwapDesign(), PRECISE_RANK, PRECISION)
     return Finding(
-        f"{needed:,} presentations give p_{PRECISE_RANK} / p_1 to ±{PRECISION:.0%}.",
+        f"{needed:,} presentations measure p_{PRECISE_RANK} / p_1 to within ±{PRECISION:.0%}.",
         decided="not checkable",
         reason="Whether that is a small share depends on an engine's traffic, which the paper does "
         "not give.",
@@ -273,8 +273,8 @@ def _scaled_order(lab: Lab) -> Finding:
     plain, scaled = estimates(1.0), estimates(1 / 3)
     wrong, pairs = wrong_order(plain, scaled)
     return Finding(
-        f"With all propensities divided by 3, {wrong} of {pairs:,} pairs of rankers change their "
-        f"order; the estimates are {float(np.mean(scaled / plain)):.2f} times as large.",
+        f"With all propensities divided by 3, {wrong} of {pairs:,} pairs of rankers change order; "
+        f"the estimates are {float(np.mean(scaled / plain)):.2f} times as large.",
         float(wrong),
     )
 
@@ -298,8 +298,8 @@ def _scaled_svm(lab: Lab) -> Finding:
     worst = float(np.linalg.norm(with_cost - base)) / size
     moved = float(np.linalg.norm(alone - base)) / size
     return Finding(
-        f"With halved propensities and half of C the ranker changes by {worst:.1g}, relative; with "
-        f"C unchanged, by {moved:.1g}.",
+        f"With halved propensities and half of C, the ranker's relative change is {worst:.1g}; "
+        f"with C unchanged, it is {moved:.1g}.",
         worst,
         tolerance=SAME,
         decided=all_of((compared(worst, "=", 0.0, SAME), compared(moved, ">", SAME))),
@@ -313,11 +313,11 @@ def _trust_is_corrected(lab: Lab) -> Finding:
     corrected = largest_error(world, "affine-correction")
     plain = largest_error(world, "affine-law")
     return Finding(
-        f"Under trust bias the affine correction is off by {corrected}, plain weighting by "
+        f"Under trust bias, the affine correction is off by {corrected}, plain weighting by "
         f"{float(plain):.3f}.",
         float(corrected),
-        reason="The paper says that it looked at rank-dependent noise and leaves the results out; "
-        "the correction is later work.",
+        reason="The paper mentions tests with rank-dependent noise but gives no results; the "
+        "correction is later work.",
     )
 
 
@@ -329,8 +329,8 @@ def _swaps_under_trust(lab: Lab) -> Finding:
     curve = TrustBiasModel.published().curve
     truth = float(curve.at(2) / curve.at(1))
     return Finding(
-        f"With the published trust bias the swap ratio of rank 2 converges to {limit:.2f}; "
-        f"examination is {truth:.2f}.",
+        f"With the published trust bias, the swap ratio of rank 2 converges to {limit:.2f}; its "
+        f"relative examination is {truth:.2f}.",
         abs(float(limit) - truth),
         ">",
         1e-9,
@@ -351,9 +351,9 @@ def _cascade(lab: Lab) -> Finding:
     )
     loss = world.query.loss(world.query.new)
     return Finding(
-        "Users who stop after a click, ε₋ = 0: divided by the probability that they got there, "
-        f"the average is {found}; by the position alone {float(plain):.3g}; the true loss is "
-        f"{loss}.",
+        "For users who stop after a click (ε₋ = 0), dividing by the probability that they got "
+        f"there gives {found} on average; dividing by the position's examination gives "
+        f"{float(plain):.3g}; the true loss is {loss}.",
         float(found - loss),
     )
 
@@ -366,8 +366,9 @@ def _graded(lab: Lab) -> Finding:
     found = weighted_mean(lab, revealed, examined(lab), grades)
     return replace(
         found,
-        sentence=f"Grades instead of clicks, revealed in {SWEEPS} presentations of each query: "
-        f"{found.value:.3f} on average; the graded loss is {found.limit:.3f}.",
+        sentence=f"With grades instead of clicks, revealed in {SWEEPS} presentations of each "
+        f"query, the estimate is {found.value:.3f} on average; the graded loss is "
+        f"{found.limit:.3f}.",
     )
 
 
@@ -402,9 +403,9 @@ def _salience(lab: Lab) -> Finding:
     truth, family = lab.family().true_risk, lab.family().ranks
     taus = [kendall_tau(expected_risk(true, p, family, offsets), truth) for p in (q, examined(lab))]
     return Finding(
-        f"Half of the documents stand out, ε₋ = 0. With propensities from a regression on rank and "
-        f"salience Kendall's τ of the expected risk with the truth is {taus[0]:.3f}, with those "
-        f"of the rank alone {taus[1]:.3f}.",
+        f"Half of the documents stand out; ε₋ = 0. Kendall's τ between expected and true risk is "
+        f"{taus[0]:.3f} with propensities from a regression on rank and salience, and "
+        f"{taus[1]:.3f} with propensities by rank alone.",
         taus[0] - taus[1],
         ">",
     )

@@ -83,8 +83,8 @@ def _production(lab: Lab) -> Finding:
     few = compared(share, "=", PRODUCTION_SHARE, max(HALF_A_PERCENT, 1 / corpus.n_queries))
     return Finding(
         f"Production has seen the labels of {len(chosen)} of {corpus.n_queries:,} queries, "
-        f"{share:.1%}; a ranking SVM retrained on them has the same direction, with a cosine of "
-        f"{cosine:.6f}.",
+        f"{share:.1%}; a ranking SVM retrained on them points in the same direction (cosine "
+        f"{cosine:.6f}).",
         cosine,
         ">",
         SAME,
@@ -100,8 +100,8 @@ def _drawn_at_random(lab: Lab) -> Finding:
     statistic = float(((draws - expected) ** 2).sum() / expected)
     z = (statistic - freedom) / (2 * freedom) ** 0.5
     return Finding(
-        f"{draws.sum():,} draws of {len(draws):,} queries: χ² = {statistic:,.0f} with {freedom:,} "
-        f"degrees of freedom, {z:+.1f} standard errors from its mean.",
+        f"{draws.sum():,} presentations of {len(draws):,} queries: χ² = {statistic:,.0f} with "
+        f"{freedom:,} degrees of freedom, {z:+.1f} standard errors from its mean.",
         z,
         tolerance=REACH,
     )
@@ -114,7 +114,7 @@ def _parts_are_disjoint(lab: Lab) -> Finding:
     shared = sum(len(one & other) for one, other in combinations(parts, 2))
     return Finding(
         f"Of {' and '.join(f'{len(part):,}' for part in parts)} different queries for training, "
-        f"validation and test, {shared} are in two parts.",
+        f"validation and test, {shared} are in more than one part.",
         float(shared),
     )
 
@@ -132,7 +132,7 @@ def _power_law(lab: Lab) -> Finding:
     seen = lab.users.curve.at(ranks)
     worst = float(np.max(np.abs(seen - 1.0 / ranks)))
     return Finding(
-        f"Rank 10 is examined with probability {seen[9]:.0%}; p_r = 1/r to within {worst:.1g}.",
+        f"Rank 10 is examined with probability {seen[9]:.0%}; p_r is 1/r to within {worst:.1g}.",
         worst,
         tolerance=1e-12,
     )
@@ -179,8 +179,8 @@ def _skyline(lab: Lab) -> Finding:
                 above.append((interval_over_draws(list(excess)), margin, method, point.settings))
     least, margin, method, at = min(above, key=lambda found: found[0].low)
     return Finding(
-        f"{len(above)} times a ranker trained on clicks is compared with the skyline. The lowest "
-        f"loss above the skyline's is {least.value:+.3f} [{least.low:+.3f}, {least.high:+.3f}] "
+        f"In {len(above)} comparisons of a ranker trained on clicks with the skyline, the lowest "
+        f"difference in loss is {least.value:+.3f} [{least.low:+.3f}, {least.high:+.3f}] "
         f"({STUDY_METHODS[method].label}, η = {at.eta:g}, η′ = {at.assumed_eta:g}, ε₋ = "
         f"{at.eps_minus:g}, {at.clicks:,} clicks, 95% interval). Down to {-margin:.3f} ({FLAT:.0%} "
         "of the gap) counts as no better.",
@@ -207,7 +207,7 @@ def _tau_one_is_not_always_found(lab: Lab) -> Finding:
     chosen = [cell.clip for cell in found if cell is not None]
     hits = sum(clip == 1.0 for clip in chosen)
     return Finding(
-        f"At n = {first.x:,.0f} validation chose τ = 1 in {hits} of {len(chosen)} click logs. "
+        f"At n = {first.x:,.0f}, validation chose τ = 1 in {hits} of {len(chosen)} click logs. "
         f"{study_settings('learning-curve')}",
         hits / len(chosen),
         "<",
@@ -245,7 +245,7 @@ def _right_exponent_orders_best(lab: Lab) -> Finding:
     listed = ", ".join(f"{tau:.2f} at η′ = {eta:g}" for eta, tau in taus.items())
     others = max(tau for eta, tau in taus.items() if eta != 1.0)
     return Finding(
-        f"Kendall's τ of the expected weighted risk with the true one: {listed}.",
+        f"Kendall's τ between expected weighted risk and true risk: {listed}.",
         taus[1.0] - others,
         ">",
     )
@@ -264,13 +264,13 @@ def _work_does_not_grow(lab: Lab) -> Finding:
         work[clicks] = ranker.certificate.iterations * _pairs(log)
     ratio = work[MANY] / work[FEW]
     return Finding(
-        f"{work[FEW]:,} steps over pairs with {FEW:,} clicks, {work[MANY]:,} with {MANY:,}: "
-        f"{ratio:.1f} times as many.",
+        f"The solver processes {work[FEW]:,} pairs with {FEW:,} clicks and {work[MANY]:,} with "
+        f"{MANY:,}: {ratio:.1f} times as many.",
         ratio,
         "<",
         TENFOLD,
-        reason="Holds if a hundred times the clicks take less than ten times the work. Clicks are "
-        "counted by document, so work grows with the documents clicked, not with clicks.",
+        reason="Holds if 100 times as many clicks take less than 10 times the work. Clicks are "
+        "counted by document, so the work grows with the clicked documents, not with the clicks.",
     )
 
 

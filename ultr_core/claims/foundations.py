@@ -112,11 +112,11 @@ def _em_needs_repeats(lab: Lab) -> Finding:
     listed = ", ".join(f"{error:.2f} with {n}" for n, error in errors.items())
     few, many = (errors.get(n) for n in REPEATS)
     return Finding(
-        f"Error of the logarithm of the estimated curve by presentations of each query: {listed}.",
+        f"Error of the log of the estimated curve, by presentations of each query: {listed}.",
         None if few is None or many is None else few / many,
         ">",
         2.0,
-        reason="Holds here if a hundred times the presentations at least halve the error.",
+        reason="Holds here if 100 times as many presentations at least halve the error.",
     )
 
 
@@ -124,10 +124,10 @@ def _randomising_costs(lab: Lab) -> Finding:
     costs = experiment_costs(lab)
     listed = ", ".join(f"{name} {cost:+.2f}" for name, cost in costs.items())
     return Finding(
-        f"Summed ranks of relevant documents, per presentation: {listed}.",
+        f"Change in the summed ranks of relevant documents, per presentation: {listed}.",
         min(costs.values()),
         ">",
-        reason="Exact, on the training queries.",
+        reason="The costs are exact, on the training queries.",
     )
 
 
@@ -153,9 +153,9 @@ def _each_query_once(lab: Lab) -> Finding:
     found = weighted_mean(lab, clicks, examined(lab), relevance.astype(np.float64))
     return replace(
         found,
-        sentence=f"Each of {offsets.size - 1:,} queries shown once, in production's order, ε₋ = 0: "
-        f"over {SWEEPS} such logs the estimate is {found.value:.2f} on average; the true risk is "
-        f"{found.limit:.2f}.",
+        sentence=f"Each of {offsets.size - 1:,} queries is shown once, in production's order; ε₋ = "
+        f"0. Over {SWEEPS} such logs, the estimate is {found.value:.2f} on average; the true risk "
+        f"is {found.limit:.2f}.",
     )
 
 
@@ -172,8 +172,9 @@ def _sample_mean(lab: Lab) -> Finding:
     truth = true_risk(presented, relevance, offsets)
     error = float(sums.std()) / math.sqrt(SAMPLES * size)
     return Finding(
-        f"{SAMPLES:,} random samples of {size:,} queries have a mean loss of {drawn.mean():.2f}, "
-        f"one sample being {drawn.std():.2f} off; on all {queries:,} it is {truth:.2f}.",
+        f"The mean loss over {SAMPLES:,} random samples of {size:,} queries is {drawn.mean():.2f} "
+        f"(standard deviation between samples {drawn.std():.2f}); over all {queries:,} queries it "
+        f"is {truth:.2f}.",
         float(drawn.mean()),
         "=",
         truth,
@@ -188,10 +189,9 @@ def _pooling_is_biased(lab: Lab) -> Finding:
     pooled = true_risks(lab.family().ranks, judged, offsets)
     swapped, pairs = wrong_order(lab.family().true_risk, pooled)
     return Finding(
-        f"With the top {POOL} of production judged, {1 - judged.sum() / relevance.sum():.0%} "
-        "of "
-        f"the relevant documents count as irrelevant and {swapped} of {pairs:,} "
-        "pairs of rankers change their order.",
+        f"If only production's top {POOL} are judged, {1 - judged.sum() / relevance.sum():.0%} of "
+        f"the relevant documents count as irrelevant, and {swapped} of {pairs:,} pairs of rankers "
+        "change order.",
         float(swapped),
         ">",
     )
@@ -209,9 +209,9 @@ def _labels_train(lab: Lab) -> Finding:
     )
     better = interval_over_draws(production - skyline)
     return Finding(
-        f"Test risk of the ranking SVM with all labels {skyline.mean():.2f}, of production "
-        f"{production.mean():.2f}; 95% interval of the difference over {test.n_queries:,} queries "
-        f"{better.low:.2f} to {better.high:.2f}.",
+        f"The test risk is {skyline.mean():.2f} for the ranking SVM with all labels and "
+        f"{production.mean():.2f} for production; the 95% interval of the difference over "
+        f"{test.n_queries:,} queries is {better.low:.2f} to {better.high:.2f}.",
         better.value,
         ">",
         interval=(better.low, better.high),
@@ -231,8 +231,8 @@ def _any_ranking(lab: Lab) -> Finding:
         for ranks in rankings
     ]
     return Finding(
-        f"Over all click patterns, the weighted loss of each of the {len(rankings)} rankings is on "
-        f"average its loss; largest error {max(errors)}; ε₋ = 0.",
+        f"Over all click patterns, the average weighted loss of each of the {len(rankings)} "
+        f"rankings is its true loss; largest error {max(errors)}; ε₋ = 0.",
         float(max(errors)),
     )
 
@@ -240,7 +240,7 @@ def _any_ranking(lab: Lab) -> Finding:
 def _irrelevant_may_be_unseen(lab: Lab) -> Finding:
     worst = largest_error(breaking(clean_small(lab, "4c"), "zero-irrelevant"), "ips-unbiased")
     return Finding(
-        f"With an irrelevant document that nobody sees, and ε₋ = 0, the largest error of a line "
+        f"With an irrelevant document that nobody sees, and ε₋ = 0, the largest error of any line "
         f"is {worst}.",
         float(worst),
     )
@@ -266,8 +266,8 @@ def _only_relevant_propensities(lab: Lab) -> Finding:
     ]
     found, loss = click_law(world.users).mean(weights), world.query.loss(world.query.new)
     return Finding(
-        f"With the propensities of all irrelevant documents halved, and ε₋ = 0, the average is "
-        f"{found}; the loss is {loss}.",
+        f"With the propensities of all irrelevant documents halved, and ε₋ = 0, the average "
+        f"weighted loss is {found}; the true loss is {loss}.",
         float(found - loss),
     )
 
@@ -275,8 +275,8 @@ def _only_relevant_propensities(lab: Lab) -> Finding:
 def _unconfoundedness(lab: Lab) -> Finding:
     worst = largest_error(breaking(clean_small(lab, "4f"), "attraction"), "ips-unbiased")
     return Finding(
-        f"When relevance attracts the eye, the average is off by {worst} (exact), with any number "
-        "of users; ε₋ = 0.",
+        f"If relevance attracts the eye, the average is off by exactly {worst}, whatever the "
+        "number of users; ε₋ = 0.",
         float(worst),
         ">",
     )
@@ -292,8 +292,8 @@ def _relevance_of_users(lab: Lab) -> Finding:
     return replace(
         found,
         sentence="Each user finds a document relevant with a probability that grows with its "
-        f"grade; over {SWEEPS} presentations of each query the estimate is {found.value:.2f}, the "
-        f"risk with the mean relevance {found.limit:.2f}; ε₋ = 0.",
+        f"grade. Over {SWEEPS} presentations of each query, the estimate is {found.value:.2f}; the "
+        f"risk under the mean relevance is {found.limit:.2f}; ε₋ = 0.",
     )
 
 
@@ -329,13 +329,13 @@ def _randomised_data(lab: Lab) -> Finding:
         for rate, q in ((clicks, anywhere), (fixed, seen.at(presented)))
     ]
     return Finding(
-        f"Users look at the top {POOL} only, ε₋ = 0: {SWEEPS} shuffled lists of each query order "
-        f"sixty rankers with Kendall's τ = {found[0]:.3f} to the truth, production's fixed list "
-        f"with {found[1]:.3f} however often it is shown.",
+        f"Users look only at the top {POOL}; ε₋ = 0. Kendall's τ between estimated and true risks "
+        f"of sixty rankers is {found[0]:.3f} with {SWEEPS} shuffled lists of each query, and "
+        f"{found[1]:.3f} with production's fixed list, however often it is shown.",
         found[0] - found[1],
         ">",
-        reason="Shuffling reaches every document; its propensity is the mean over the ranks that "
-        "it may have.",
+        reason="Shuffling reaches every document; a document's propensity is the mean over its "
+        "possible ranks.",
     )
 
 

@@ -55,8 +55,8 @@ def _robust_is_affine(lab: Lab) -> Finding:
         for one, other in zip(pair, own, strict=True)
     )
     return Finding(
-        f"With {len(FITS)} fits, right and wrong, what a click and an impression count differs by "
-        f"at most {worst} from the affine correction.",
+        f"With {len(FITS)} fits, right and wrong, what each click and each impression counts "
+        f"differs from the affine correction by at most {worst}.",
         float(worst),
     )
 
@@ -77,8 +77,8 @@ def _robust_bias(lab: Lab) -> Finding:
         )
         worst = max(worst, abs(case.errors[new] - claimed))
     return Finding(
-        f"Over {len(RANKINGS)} rankings the enumerated error, at most "
-        f"{abs(case.largest_error)}, is {worst} from the closed form.",
+        f"Over {len(RANKINGS)} rankings, the enumerated error is at most "
+        f"{abs(case.largest_error)}; it differs from the closed form by {worst}.",
         float(worst),
     )
 
@@ -89,8 +89,8 @@ def _wrong_curve_stays(lab: Lab) -> Finding:
     ips = replace(case, estimator="ips")
     differ = max(abs(case.errors[new] - ips.errors[new]) for new in RANKINGS)
     return Finding(
-        f"With a wrong curve doubly robust is off by up to {abs(case.largest_error)}; its errors "
-        f"and those of IPS differ by at most {differ}.",
+        f"With a wrong curve, doubly robust is off by up to {abs(case.largest_error)}; its errors "
+        f"differ from those of IPS by at most {differ}.",
         float(abs(case.largest_error)),
         ">",
         0.0,
@@ -102,7 +102,7 @@ def _unbiased(claim: str, who: str, lab: Lab) -> Finding:
     case = small_case(lab, claim)
     worst = abs(case.largest_error)
     return Finding(
-        f"Over {len(RANKINGS)} rankings the largest error of {who} is {worst}.", float(worst)
+        f"Over {len(RANKINGS)} rankings, the largest error of {who} is {worst}.", float(worst)
     )
 
 

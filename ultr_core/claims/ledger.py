@@ -34,9 +34,7 @@ from ultr_core.studies.claims import FLAT, ORIGINS, Origin
 
 NOT_MEASURED = "not measured"
 
-MISSED = (
-    "The interval misses that value, as one in twenty does, and by too little to refute the claim."
-)
+MISSED = "The interval just misses that value, as 1 in 20 does by chance; the claim is not refuted."
 """What a number says whose interval does not contain the true value though it is close to it."""
 
 
@@ -45,17 +43,17 @@ class Entry:
     """One claim of the ledger.
 
     Attributes:
-        ids: numbers of the claims in this lab's own list of them (``COVERED``).
-        section: of the paper.
-        where: equation, figure, table or "text".
-        claim: in our words.
-        check: how it is checked here.
-        measure: does it.
-        link: the page of the app that shows it, with the values of its address.
-        origin: whose it is: the paper's, of its set-up, this lab's own, or of later work.
-        sizes: of what it is measured on.
-        mutation: what breaks it, a key of ``MUTATIONS``; "" where it does not hold as it is, and
-            where nothing is measured.
+        ids: the claim's numbers in the lab's own list (``COVERED``).
+        section: the paper's section.
+        where: "text", or the equation, figure or table.
+        claim: the claim, in our words.
+        check: how the lab checks it.
+        measure: the function that measures it.
+        link: the page of the app that shows it, with the values in its address.
+        origin: the paper, its set-up, this lab, or later work.
+        sizes: numbers of clicks, queries and seeds it is measured on.
+        mutation: what breaks it, a key of ``MUTATIONS``; "" if the claim does not hold anyway or
+            nothing is measured.
     """
 
     ids: tuple[str, ...]
@@ -71,23 +69,23 @@ class Entry:
 
     @property
     def key(self) -> str:
-        """The first of its numbers, which no other entry has."""
+        """The entry's first number, which is unique."""
         return self.ids[0]
 
     @property
     def page(self) -> str:
-        """The page that shows it."""
+        """The page that shows the claim."""
         return self.link.partition("?")[0]
 
     @property
     def query(self) -> str:
-        """The values of its link."""
+        """The values in its link."""
         return self.link.partition("?")[2]
 
 
 @dataclass(frozen=True)
 class LedgerLine:
-    """An entry together with what was found."""
+    """An entry with its finding."""
 
     entry: Entry
     finding: Finding
@@ -95,17 +93,17 @@ class LedgerLine:
 
     @property
     def outcome(self) -> Outcome:
-        """Of the finding."""
+        """The finding's outcome."""
         return self.finding.outcome
 
     @property
     def decided(self) -> bool:
-        """Whether the claim holds or does not."""
+        """Whether the outcome is "holds" or "does not hold"."""
         return self.outcome in ("holds", "does not hold")
 
     @property
     def shown(self) -> str:
-        """The numbers in words with their interval, and why they decide nothing, if so."""
+        """The numbers in words, with the interval, and why, if they are not decisive."""
         found = self.finding
         parts = [] if found.sentence == NOT_MEASURED else [found.sentence]
         if found.interval is not None and "95" not in found.sentence:
@@ -119,7 +117,7 @@ class LedgerLine:
 
     @property
     def limit(self) -> str | None:
-        """What the value is held against, in words; None where nothing is measured."""
+        """The limit the value is compared with, in words; None if nothing is measured."""
         found = self.finding
         if self.outcome == "not checkable":
             return None
@@ -130,7 +128,7 @@ class LedgerLine:
 
     @property
     def decides(self) -> str:
-        """The number that decides, beside what is required of it; "" where nothing is measured."""
+        """The deciding number and what is required of it; "" if nothing is measured."""
         found = self.finding
         if self.outcome == "not checkable" or found.value is None:
             return ""
@@ -138,7 +136,7 @@ class LedgerLine:
         return f"{found.value:.4g}{ends}; required: {self.limit}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, as exported and as printed with ``--json``."""
+        """Plain values, as exported and as printed by ``--json``."""
         entry, found = self.entry, self.finding
         return {
             "id": entry.key,
@@ -289,7 +287,7 @@ CLAIMS: Mapping[str, Entry] = MappingProxyType(
 
 
 def measure_entry(lab: Lab, entry: Entry) -> Finding:
-    """Measure one claim, once; not checkable where the corpus in use does not allow it."""
+    """Measure one claim, once; "not checkable" if the corpus in use does not allow it."""
     cell = Cell("claim", lab.settings, (entry,), lab.corpus)
     return lab.remember(cell, partial(_measured, entry))
 
@@ -310,7 +308,8 @@ def measure(
 ) -> tuple[LedgerLine, ...]:
     """Measure the claims in a lab.
 
-    entries: which, all by default. progress: told the number done and the claim that is next.
+    entries: the claims to measure, all by default. progress: called with the number done and the
+    next claim.
     """
     lines = []
     for done, entry in enumerate(CLAIMS.values() if entries is None else entries):
@@ -337,7 +336,7 @@ def counts_by_origin(lines: Iterable[LedgerLine]) -> dict[Origin, dict[Outcome, 
 
 
 def headline(lines: Iterable[LedgerLine]) -> str:
-    """How many of the paper's claims hold, and apart from them how many of all others."""
+    """How many of the paper's claims hold, and how many of the others."""
     counts = counts_by_origin(lines)
     paper, others = counts.pop("paper"), Counter[Outcome]()
     for found in counts.values():

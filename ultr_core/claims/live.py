@@ -42,8 +42,8 @@ def _click_counts(lab: Lab) -> Finding:
     total = found.training_clicks + found.validation_clicks
     share, expected = found.training_clicks / total, design.training_days / design.days
     return Finding(
-        f"{found.training_clicks:,} of {total:,} clicks, {share:.1%}, in {design.training_days} of "
-        f"{design.days} days, {expected:.1%}.",
+        f"{found.training_clicks:,} of {total:,} clicks ({share:.1%}) came in "
+        f"{design.training_days} of {design.days} days ({expected:.1%}).",
         share,
         limit=expected,
         tolerance=REACH * math.sqrt(expected * (1 - expected) / total),
@@ -56,8 +56,8 @@ def _control_share(lab: Lab) -> Finding:
     share, expected = control / counts.sessions, 1 / ranks
     error = math.sqrt(expected * (1 - expected) / counts.sessions)
     return Finding(
-        f"{control:,} of {SWAP_SESSIONS:,} presentations swapped rank 1 with itself, "
-        f"{share:.2%}; 1/{ranks} is {expected:.2%}.",
+        f"{control:,} of {SWAP_SESSIONS:,} presentations ({share:.2%}) swapped rank 1 with itself; "
+        f"1/{ranks} is {expected:.2%}.",
         share,
         limit=expected,
         tolerance=REACH * error,
@@ -73,7 +73,7 @@ def _milder_than_one(lab: Lab) -> Finding:
         f"{there:.3f}.",
         smallest - there,
         ">",
-        reason="The paper prints the smallest propensity; that it belongs to rank 21 is inferred.",
+        reason="The paper prints the smallest propensity; we infer that it belongs to rank 21.",
     )
 
 
@@ -81,7 +81,7 @@ def _last_value(lab: Lab) -> Finding:
     curve, last = lab.live().curve.curve, lab.live().design.last_rank
     values = curve.at(np.array([last, last + 1, last + 20]))
     return Finding(
-        f"Measured curve at ranks {last}, {last + 1} and {last + 20}: "
+        f"The measured curve at ranks {last}, {last + 1} and {last + 20}: "
         f"{', '.join(f'{value:.3f}' for value in values)}.",
         float(np.ptp(values)),
     )
@@ -106,16 +106,16 @@ def _table(lab: Lab) -> Finding:
         ">",
         0.5,
         interval=(least.low, least.high),
-        reason="From the paper's counts, exact intervals; nothing was run again with its users. "
-        f"For two tests together p is {2 * tests[0].p_value:.4f} and {2 * tests[1].p_value:.4f}.",
+        reason="Exact intervals from the paper's counts; its users cannot be asked again. "
+        f"Corrected for two tests, p is {2 * tests[0].p_value:.4f} and {2 * tests[1].p_value:.4f}.",
     )
 
 
 def _p_values(lab: Lab) -> Finding:
     found, said = [test.p_value for test in _tests(lab)], printed(lab).p_values
     return Finding(
-        f"Exact two-tailed, ties dropped: {found[0]:.4g} and {found[1]:.4g}, printed as "
-        f"{said[0]:g} and {said[1]:g}.",
+        f"Exact two-tailed tests without the ties give p = {found[0]:.4g} and {found[1]:.4g}; the "
+        f"paper prints {said[0]:g} and {said[1]:g}.",
         _off_print(found, said, 3),
         tolerance=1e-9,
     )
@@ -124,8 +124,8 @@ def _p_values(lab: Lab) -> Finding:
 def _relative_risks(lab: Lab) -> Finding:
     found, said = [test.relative_risk for test in _tests(lab)], printed(lab).relative_risks
     return Finding(
-        f"Losses among the decided, over one half: {found[0]:.3f} and {found[1]:.3f}, printed as "
-        f"{said[0]:g} and {said[1]:g}.",
+        f"The share of losses among decided queries, divided by one half, is {found[0]:.3f} and "
+        f"{found[1]:.3f}; the paper prints {said[0]:g} and {said[1]:g}.",
         _off_print(found, said, 2),
         tolerance=1e-9,
     )
@@ -140,7 +140,7 @@ def _interleaving_errs(lab: Lab) -> Finding:
     clicks = lab.remember(lab.cell("interleaved_clicks", ()), lambda _: one_random_click)
     verdict = exact_verdicts("abc", "bca", clicks)
     return Finding(
-        f"A = abc, B = bca and one click at random: B wins with probability {verdict.b}.",
+        f"With A = abc, B = bca and one click at random, B wins with probability {verdict.b}.",
         float(verdict.b),
         ">",
         0.5,
@@ -154,11 +154,11 @@ def _no_manual_choice(lab: Lab) -> Finding:
     risks = {w: lab.live(LiveDesign(smoothing=w)).test_risk["propensity"] for w in SMOOTHINGS}
     listed = ", ".join(f"{least[w]:.3f} and {risks[w]:.2f} at {w:g}" for w in SMOOTHINGS)
     return Finding(
-        f"Smallest propensity and test risk of the simulated engine by the weight of overall click "
-        f"rates: {listed}.",
+        f"Smallest propensity and test risk of the simulated engine, by the weight given to "
+        f"overall click rates: {listed}.",
         max(risks.values()) - min(risks.values()),
         reason="Section 7.6 smooths by interpolating with click rates, which are biased by "
-        "relevance; how much is chosen by hand, and it moves the result.",
+        "relevance. The weight is chosen by hand, and it changes the result.",
     )
 
 
@@ -173,9 +173,10 @@ def _sampled_judgments(lab: Lab) -> Finding:
     pooled = weighted_mean(lab, revealed, np.ones_like(design), values)
     return replace(
         found,
-        sentence=f"Judged: the top {JUDGED_TOP} and {JUDGED_BELOW:.0%} of the rest. Weighted, the "
-        f"loss is {found.value:.3f} on average over {SWEEPS} samples; unjudged taken as irrelevant "
-        f"it is {pooled.value:.3f}; with all labels {found.limit:.3f}.",
+        sentence=f"The top {JUDGED_TOP} documents and {JUDGED_BELOW:.0%} of the rest are judged. "
+        f"Over {SWEEPS} samples, the average loss is {found.value:.3f} with weights and "
+        f"{pooled.value:.3f} if unjudged documents count as irrelevant; with all labels it is "
+        f"{found.limit:.3f}.",
     )
 
 
@@ -187,8 +188,8 @@ def _click_dcg(lab: Lab) -> Finding:
     truth = gain @ lab.world().train.relevance
     taus = [kendall_tau(gain @ values, truth) for values in (clicks / examined(lab), clicks)]
     return Finding(
-        f"Kendall's τ with the true DCG of {len(truth)} rankers on {offsets.size - 1:,} queries: "
-        f"{taus[0]:.3f} for click-DCG weighted by 1/p, {taus[1]:.3f} for unweighted clicks.",
+        f"Kendall's τ with the true DCG of {len(truth)} rankers on {offsets.size - 1:,} queries is "
+        f"{taus[0]:.3f} for click-DCG weighted by 1/p and {taus[1]:.3f} for unweighted click-DCG.",
         taus[0] - taus[1],
         ">",
     )

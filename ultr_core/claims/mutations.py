@@ -406,10 +406,10 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
     {
         # Users.
         "attraction": _altered(
-            "Relevance attracts the eye of users.", looked_at=_if_noisy(False, _attracted)
+            "Relevance attracts the eye.", looked_at=_if_noisy(False, _attracted)
         ),
         "attraction-with-noise": _altered(
-            "Relevance attracts the eye of users who make mistakes.",
+            "Relevance attracts the eye, and users make mistakes.",
             looked_at=_if_noisy(True, _attracted),
         ),
         "careless": _altered(
@@ -428,7 +428,7 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
         "steeper-users": _settings("Users look less far down, η = 1.5.", eta=1.5, assumed_eta=1.5),
         "no-noise": _settings("Users make no mistakes.", eps_minus=0.0),
         "every-look-clicks": _altered(
-            "Users click 37% of what they look at, relevant or not.",
+            "Users click 37% of the documents they look at, relevant or not.",
             judged_relevant=_if_noisy(True, lambda _, chance, __: np.full_like(chance, 0.37)),
         ),
         "wrong-clicks-when-shuffled": _altered(
@@ -454,11 +454,11 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             few_swaps=_few_swaps(lambda _: TrustBiasModel.published()),
         ),
         "no-trust": _altered(
-            "Users examine as with trust bias, but judge alike at every rank.",
+            "Users examine ranks as with trust bias, but judge documents the same at every rank.",
             trusting_users=lambda _, users, __: PositionModel(users.curve),
         ),
         "no-salience": _altered(
-            "The documents that stand out in the pilot are those that nobody notices later.",
+            "Nobody later notices the documents that stand out in the pilot.",
             salience=lambda *_: 2.0,
         ),
         "clicks-everything": _altered(
@@ -471,7 +471,7 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
         ),
         "random-production": _world("Production is a random ranker.", _random_production),
         "relevant-on-top": _world(
-            "Every relevant document is among production's first five.", _relevant_on_top
+            "Production ranks every relevant document in its top five.", _relevant_on_top
         ),
         "short-lists": _world("Only the queries with short lists are kept.", _short_lists),
         "tests-on-training": _world(
@@ -509,15 +509,17 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             swap_counts=lambda lab, *_: _swaps(lab, lab.users, 10),
         ),
         "printed-halved": _printed(
-            "Training and validation parts are of one size.",
+            "The training and validation parts are the same size.",
             queries=(19_944, 19_944, 6_983),
             training_clicks=3_596,
             validation_clicks=3_596,
         ),
-        "printed-noise": _printed("59.8% printed as 49.8%.", noise={0.1: 0.33, 0.3: 0.498}),
-        "printed-steep": _printed("The smallest propensity printed as 0.04.", smallest=0.04),
-        "printed-reversed": _printed("Wins and losses change places.", results=_REVERSED),
-        "printed-reversed-little": _printed("One more win is a loss.", results=_CLOSER),
+        "printed-noise": _printed(
+            "The paper prints 49.8% instead of 59.8%.", noise={0.1: 0.33, 0.3: 0.498}
+        ),
+        "printed-steep": _printed("The paper prints a smallest propensity of 0.04.", smallest=0.04),
+        "printed-reversed": _printed("Wins and losses are swapped.", results=_REVERSED),
+        "printed-reversed-little": _printed("One win becomes a loss.", results=_CLOSER),
         # The small query.
         "small-attraction": _small(
             "Relevance attracts the eye.", _broken("attraction"), "4c", "54a"
@@ -590,10 +592,10 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
         "clipping-learner": _altered("The learner clips at τ = 0.1.", divided_by=_clips),
         "ignores-cost": _altered("The learner always uses the same C.", scaled_fit=_ignores_cost),
         "one-example-a-document": _altered(
-            "The learner makes one example of all clicks on a document.", example_weights=_once
+            "The learner turns all clicks on a document into one example.", example_weights=_once
         ),
-        "no-margin": _altered("The learner asks for no margin.", slacks=_no_margin),
-        "stops-early": _altered("The cutting plane stops half-way.", solved=_half_way),
+        "no-margin": _altered("The learner requires no margin.", slacks=_no_margin),
+        "stops-early": _altered("The cutting plane stops halfway.", solved=_half_way),
         "stops-early-trained": _altered("Training stops early.", trained=_stopped),
         "believes-some-bias": _altered("The learner assumes η′ = 0.25.", trained=_believes_some),
         "curve-carried-on": _altered(
@@ -604,7 +606,7 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
         ),
         # Shipped results.
         "runs-unweighted": _runs(
-            "The learner forgets the weights.",
+            "The learner ignores the weights.",
             "growing",
             lambda row: {"weighted": row["skyline"] + 0.25 * (row["production"] - row["skyline"])},
         ),
@@ -614,18 +616,18 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             lambda row: {"weighted": row["skyline"]},
         ),
         "runs-learn-nothing": _runs(
-            "Production competes against the weighted ranker in its place.",
+            "Production competes in the weighted ranker's place.",
             "live",
             _learns_nothing,
         ),
-        "runs-shrinking": _runs("With many clicks both are the same.", "live", _shrinking),
+        "runs-shrinking": _runs("With many clicks, both rankers are the same.", "live", _shrinking),
         "runs-clip-nothing": _runs(
             "The thresholds are below every propensity.",
             "clipping",
             lambda row: {key: row["0"] for key in row if key.startswith("0.")},
         ),
         "study-unweighted": _studies(
-            "The weighted learner forgets the weights.", "bias", "noise", propensity="naive"
+            "The weighted learner ignores the weights.", "bias", "noise", propensity="naive"
         ),
         "study-learns-nothing": _studies(
             "The weighted learner learns nothing.", "learning-curve", propensity="production"
@@ -640,19 +642,19 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             "The weighted learner sees all labels.", "learning-curve", propensity="skyline"
         ),
         "naive-knows": _studies(
-            "With the most clicks the naive learner sees all labels.",
+            "With the most clicks, the naive learner sees all labels.",
             "learning-curve",
             where=_at_most_clicks,
             naive="skyline",
         ),
         "naive-knows-biased": _studies(
-            "With the most clicks the naive learner sees all labels.",
+            "With the most clicks, the naive learner sees all labels.",
             "bias",
             where=_at_most_clicks,
             naive="skyline",
         ),
         "naive-knows-noisy": _studies(
-            "With the most clicks the naive learner sees all labels.",
+            "With the most clicks, the naive learner sees all labels.",
             "noise",
             where=_at_most_clicks,
             naive="skyline",
@@ -670,16 +672,16 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             "The doubly robust learner fits nothing.", "few-clicks", doubly_robust="naive"
         ),
         "study-noise-unknown": _studies(
-            "The affine learner takes the noise for clicks.", "trust-steep", affine="propensity"
+            "The affine learner mistakes noise for relevance.", "trust-steep", affine="propensity"
         ),
         "study-sees-all": _studies(
-            "With the most clicks the weighted learner sees what the lists leave out.",
+            "With the most clicks, the weighted learner sees what the lists leave out.",
             "cut",
             where=_at_most_clicks,
             propensity="skyline",
         ),
         "skip-above-knows": _studies(
-            "Skip-above learns from labels.", "learning-curve", skip_above="skyline"
+            "The skip-above learner sees all labels.", "learning-curve", skip_above="skyline"
         ),
     }
 )

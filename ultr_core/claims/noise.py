@@ -57,8 +57,8 @@ def _users_follow_the_model(lab: Lab) -> Finding:
             worst, abs(found.value - float(model.users.mean(values))) / found.standard_error
         )
     return Finding(
-        f"Over {SESSIONS:,} users the farthest of {len(model.click_weights)} averages is "
-        f"{worst:.2f} standard errors from the model's expectation.",
+        f"Over {SESSIONS:,} users, each of {len(model.click_weights)} averages is within "
+        f"{worst:.2f} standard errors of the model's expectation.",
         worst,
         "<",
         REACH,
@@ -83,9 +83,9 @@ def _clicks_without_noise(lab: Lab) -> Finding:
     wrong = int(log.clicks[~relevance].sum())
     missed = int((log.impressions - log.clicks)[top & relevance].sum())
     return Finding(
-        f"{log.total_clicks:,} clicks of {SESSIONS:,} sessions, ε₋ = 0: {wrong} on irrelevant "
-        f"documents; {missed} times a relevant document at rank 1, which everybody examines, was "
-        "not clicked.",
+        f"Of {log.total_clicks:,} clicks in {SESSIONS:,} presentations (ε₋ = 0), {wrong} were on "
+        f"irrelevant documents; a relevant document at rank 1, which everybody examines, went "
+        f"unclicked {missed} times.",
         float(wrong + missed),
     )
 
@@ -95,8 +95,8 @@ def _equation_5(lab: Lab) -> Finding:
     found = expected_risks(lab, click_chance(lab, clean_users(lab)))
     worst = float(np.max(np.abs(found / lab.family().true_risk - 1)))
     return Finding(
-        f"Over {len(found)} rankers expectation and true risk differ by at most {worst:.1g}, "
-        "relative; ε₋ = 0.",
+        f"Over {len(found)} rankers, the largest relative difference between expected and true "
+        f"risk is {worst:.1g}; ε₋ = 0.",
         worst,
         tolerance=ROUNDING,
     )
@@ -106,7 +106,7 @@ def _unclicked_is_not_irrelevant(lab: Lab) -> Finding:
     log, relevance = lab.logs().train, lab.world().train.shown[0]
     missed = (log.impressions - log.clicks)[relevance].sum() / log.impressions[relevance].sum()
     return Finding(
-        f"Relevant documents were shown but not clicked in {missed:.0%} of their impressions.",
+        f"Relevant documents got no click in {missed:.0%} of their impressions.",
         float(missed),
         ">",
     )
@@ -131,7 +131,7 @@ def _noise_is_corrupted_relevance(lab: Lab) -> Finding:
         worst = max(worst, abs(one - other) / max(1.0, (one + other) ** 0.5))
     return Finding(
         f"{int(noisy.sum()):,} clicks with noise and {int(corrupted.sum()):,} on corrupted "
-        f"relevance: of {len(groups)} groups by rank and relevance the farthest differ by "
+        f"relevance: in {len(groups)} groups by rank and relevance, they differ by at most "
         f"{worst:.1f} standard errors.",
         worst,
         "<",
@@ -163,12 +163,12 @@ def _irrelevant_must_be_seen(lab: Lab) -> Finding:
     expected, truth = expected_risks(lab, pi), lab.family().true_risk
     wrong, pairs = wrong_order(truth, expected)
     return Finding(
-        f"Once nobody sees irrelevant documents below rank {CUT}, {wrong:,} of {pairs:,} pairs of "
-        "rankers are in the wrong order in expectation, however many users there are.",
+        f"If nobody sees irrelevant documents below rank {CUT}, {wrong:,} of {pairs:,} pairs of "
+        "rankers are in the wrong order in expectation, whatever the number of users.",
         float(wrong),
         ">",
-        reason="The proof sums over all candidates: with noise every document that is shown needs "
-        "a positive propensity. Section 4 requires it only of relevant documents, section 5.1 of "
+        reason="The proof sums over all candidates, so with noise every document shown needs a "
+        "positive propensity. Section 4 requires this only of relevant documents, section 5.1 of "
         "all ranks.",
     )
 
@@ -179,9 +179,9 @@ def _risk_minimiser(lab: Lab) -> Finding:
     expected = expected_risks(lab, click_chance(lab, lab.users))
     chosen, best = int(np.argmin(expected)), int(np.argmin(truth))
     return Finding(
-        f"Of {len(truth)} rankers the lowest expected weighted risk, {expected[chosen]:.2f} at "
-        f"ε₋ = {lab.users.eps_minus:g}, is that of the ranker with a true risk "
-        f"of {truth[chosen]:.2f}; the lowest true risk is {truth[best]:.2f}.",
+        f"Of {len(truth)} rankers, the ranker with the lowest expected weighted risk "
+        f"({expected[chosen]:.2f} at ε₋ = {lab.users.eps_minus:g}) has a true risk of "
+        f"{truth[chosen]:.2f}; the lowest true risk is {truth[best]:.2f}.",
         float(truth[chosen] - truth[best]),
     )
 
@@ -209,7 +209,7 @@ def _order_without_conditions(lab: Lab) -> Finding:
     pairs = _wrong_pairs(small(lab, "52i"))[1]
     listed = ", ".join(f"{count:,} with {label}" for label, count in found.items())
     return Finding(
-        f"Of {pairs:,} pairs of rankings in the wrong order: {listed}.",
+        f"Pairs of rankings in the wrong order, of {pairs:,}: {listed}.",
         float(min(found.values())),
         ">",
     )
@@ -239,8 +239,8 @@ def _independent_clicks(lab: Lab) -> Finding:
     worst = _dependence(small(lab, "51g"))
     cascade = _dependence(breaking(small(lab, "51g"), "cascade"))
     return Finding(
-        f"Largest covariance of two clicks of one user: {worst}; with users who stop after the "
-        f"first click it is {float(cascade):.3f}.",
+        f"The largest covariance between two clicks of one user is {worst}; for users who stop "
+        f"after the first click it is {float(cascade):.3f}.",
         float(worst),
         decided=all_of((compared(float(worst), "="), compared(float(cascade), ">"))),
     )
@@ -268,8 +268,9 @@ def _longest_lists(lab: Lab) -> Finding:
         pi = np.where(seen, click_chance(lab, users), 0.0)
         tau[label] = kendall_tau(expected_risks(lab, pi), lab.family().true_risk)
     return Finding(
-        f"Nothing below rank {CUT} shown: Kendall's τ with the true risk is {tau['without']:.3f} "
-        f"at ε₋ = 0 and {tau['with']:.3f} at ε₋ = {lab.users.eps_minus:g}, instead of 1.",
+        f"If nothing below rank {CUT} is shown, Kendall's τ with the true risk is "
+        f"{tau['without']:.3f} at ε₋ = 0 and {tau['with']:.3f} at ε₋ = {lab.users.eps_minus:g}, "
+        "instead of 1.",
         max(tau.values()),
         "<",
         1.0,

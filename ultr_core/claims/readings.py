@@ -47,7 +47,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 @dataclass(frozen=True)
 class Convention:
-    """What a number of this lab means; ``text`` is Markdown."""
+    """What one of the lab's numbers means; ``text`` is Markdown."""
 
     name: str
     text: str
@@ -55,17 +55,16 @@ class Convention:
 
 @dataclass(frozen=True)
 class Reading:
-    """A place of the paper that can be read in more than one way, and the reading taken.
+    """A passage of the paper that can be read in more than one way, and the lab's reading.
 
     Attributes:
         ids: numbers of the erratum (E) or question (Q).
-        place: section.
-        kind: an erratum's, one of the first three ``KINDS``, or open question.
-        unclear: what is printed, or not printed.
-        taken: how it is read here.
-        why: the reason.
-        other: the other reading, where it makes numbers that can be compared (see
-            `compare`); else "".
+        place: the paper's sections.
+        kind: one of ``KINDS``: a kind of erratum, or "open question".
+        unclear: what the paper prints or omits.
+        taken: the lab's reading.
+        why: the reason for it.
+        other: the other reading, if numbers under both can be compared (see `compare`); else "".
     """
 
     ids: tuple[str, ...]
@@ -78,7 +77,7 @@ class Reading:
 
     @property
     def key(self) -> str:
-        """The first of its numbers, which no other reading has."""
+        """The reading's first number, which is unique."""
         return self.ids[0]
 
     def as_dict(self) -> dict[str, Any]:
@@ -91,7 +90,7 @@ class Reading:
 
 
 def _reading(words: Content) -> Reading:
-    """A place of the text file; another reading may be left out there."""
+    """A passage in the text file, where the other reading is optional."""
     ids = words.texts("ids")
     return Reading(
         ids,
@@ -142,8 +141,8 @@ _WORDS = read(__file__, "comparisons")
 class Compared:
     """A quantity under this lab's reading and under the other.
 
-    quantity: what the numbers are. rows: (label, this lab's, the other's). sentence: what follows.
-    world: corpus, users and logs they come from; empty where they are plain arithmetic.
+    quantity: what the numbers are. rows: (label, this lab's value, the other value). sentence: what
+    follows. world: the corpus, users and logs behind the numbers; empty for plain arithmetic.
     """
 
     quantity: str
@@ -162,9 +161,9 @@ class Compared:
 
 
 def small_corpus(store: Store | None = None) -> Lab:
-    """A lab with 300 queries a part, noise-free users and the paper's curve; quickly made.
+    """A lab with 300 queries per part, noise-free users and the paper's curve; quick to make.
 
-    ``store``: where it is kept, by default in one of its own.
+    ``store``: where it is kept, by default a new `Store`.
     """
     kept = Store() if store is None else store
     splits = kept.get(
@@ -179,13 +178,14 @@ def small_corpus(store: Store | None = None) -> Lab:
 
 
 def compare(key: str, small: Lab) -> Compared:
-    """The numbers of a reading, by the key of ``READINGS``, on the small corpus.
+    """The numbers under both readings of a passage, by its key in ``READINGS``.
 
-    Raises InputError for a reading that has no other one to compare with.
+    Raises InputError if the passage has no other reading to compare with.
     """
     if key not in COMPARISONS:
         raise InputError(
-            f"{quoted(key)} has no two readings to compare; choose from {', '.join(COMPARISONS)}.",
+            f"{quoted(key)} does not have two readings to compare; choose from "
+            f"{', '.join(COMPARISONS)}.",
             "two_readings",
         )
 
@@ -245,7 +245,9 @@ def _order_sentence(rows: tuple[_ROW, ...]) -> str:
     ours, other = (sorted(rows, key=lambda row: row[k]) for k in (1, 2))
     if [row[0] for row in ours] == [row[0] for row in other]:
         return "Levels differ; the order of the rankers does not."
-    return f"The order changes: best is {ours[0][0]} in our reading, {other[0][0]} in the other."
+    return (
+        f"The order changes: {ours[0][0]} is best under our reading, {other[0][0]} under the other."
+    )
 
 
 def _on_test(small: Lab, quantity: str, other: Callable[..., float]) -> Compared:

@@ -66,7 +66,7 @@ def clean_limit(lab: Lab) -> Finding:
         NEAR,
         interval=(last.low, last.high),
         decided=all_of((falls, near)),
-        reason=f"{runs.source} Holds if the remaining gap falls and ends below {NEAR:.0%}.",
+        reason=f"{runs.source} Holds if the remaining gap shrinks and ends below {NEAR:.0%}.",
     )
 
 
@@ -79,13 +79,13 @@ def noisy_limit(lab: Lab) -> Finding:
     return Finding(
         "Trained on the expected weights of infinitely many clicks, at ε₋ = "
         f"{endless[0]['eps_minus']:g}, the weighted ranker is behind the skyline by "
-        f"{left.value:.1%} of the gap, 95% interval over corpora {left.low:.1%} to "
-        f"{left.high:.1%}, and behind on {behind} of {counted(len(endless), 'corpus', 'corpora')}.",
+        f"{left.value:.1%} of the gap (95% interval over corpora {left.low:.1%} to "
+        f"{left.high:.1%}), on {behind} of {counted(len(endless), 'corpus', 'corpora')}.",
         left.value,
         ">",
         interval=(left.low, left.high),
         reason=f"{runs.source} The paper's theorem is about minimising ranks (equation 6); the SVM "
-        "minimises a bound on them, whose minimum noise moves.",
+        "minimises a bound on them, and noise moves the minimum of that bound.",
     )
 
 
@@ -110,13 +110,13 @@ def clipping_can_help(lab: Lab) -> Finding:
     high = found[best].value + wide * (found[best].value - found[best].low)
     return Finding(
         f"A fixed τ improves on no clipping in {len(helped)} of {len(places)} settings: {listed}. "
-        f"Most clearly at n = {clicks:,}, η′ = {eta:g} and τ = {clip}: by {found[best].value:.2f}, "
-        f"95% interval {lows[best]:.2f} to {high:.2f}.",
+        f"The clearest gain is at n = {clicks:,}, η′ = {eta:g} and τ = {clip}: "
+        f"{found[best].value:.2f}, 95% interval {lows[best]:.2f} to {high:.2f}.",
         found[best].value,
         ">",
         interval=(lows[best], high),
-        reason=f"{runs.source} Intervals are for all {len(found)} comparisons together. Where "
-        "propensities are right or overestimated and clicks are many, clipping only adds bias.",
+        reason=f"{runs.source} Intervals cover all {len(found)} comparisons jointly. With many "
+        "clicks and propensities that are right or too large, clipping only adds bias.",
     )
 
 
@@ -153,9 +153,9 @@ def contests(opponent: str, clicks: int, lab: Lab) -> Finding:
     corpora = len({row["corpus"] for row in rows})
     outcome = compared(float(np.mean(shares)), ">", 0.5, interval=(low, high))
     return Finding(
-        f"{clicks:,} clicks, {len(rows)} simulated engines ({corpora} corpora): win share "
-        f"{np.mean(shares):.1%} on average, the middle 95% from {low:.1%} to {high:.1%}; "
-        f"significant in favour in {ahead}, against in {behind}.",
+        f"With {clicks:,} clicks on {len(rows)} simulated engines ({corpora} corpora), the win "
+        f"share is {np.mean(shares):.1%} on average, and the middle 95% run from {low:.1%} to "
+        f"{high:.1%}; {ahead} significant wins, {behind} significant losses.",
         float(np.mean(shares)),
         ">",
         0.5,
@@ -186,9 +186,9 @@ def more_clicks_more_wins(lab: Lab) -> Finding:
         f"{np.mean(list(found.values())):.1%} at {n:,}" for n, found in shares.items()
     )
     return Finding(
-        f"Win share against naive by clicks: {listed}. From the first to the last it grows by "
-        f"{100 * gains.value:.1f} percentage points, 95% interval over corpora "
-        f"{100 * gains.low:.1f} to {100 * gains.high:.1f}.",
+        f"Win share against naive, by clicks: {listed}. From the first to the last it grows by "
+        f"{100 * gains.value:.1f} percentage points (95% interval over corpora "
+        f"{100 * gains.low:.1f} to {100 * gains.high:.1f}).",
         gains.value,
         ">",
         interval=(gains.low, gains.high),

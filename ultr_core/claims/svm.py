@@ -46,8 +46,8 @@ def _weighted_bound(lab: Lab) -> Finding:
     ranks = rank_documents(corpus.features @ w, corpus.query_offsets)
     left = float(weights.values @ (ranks - 1.0)) / weights.clicks
     return Finding(
-        f"The trained ranker's slacks add up to {slacks:.2f} per click; its weighted mean rank "
-        f"minus one is {left:.2f}.",
+        f"The trained ranker's slacks sum to {slacks:.2f} per click; its weighted mean rank minus "
+        f"1 is {left:.2f}.",
         slacks - left,
         "≥",
     )
@@ -68,9 +68,9 @@ def _each_click_is_an_example(lab: Lab) -> Finding:
     written = float(w @ w) / 2 + trained.cost / n * _slacks(corpus, clicks, q, w)
     several = int(np.count_nonzero(query_sums(clicks > 0, corpus.query_offsets) > 1))
     return Finding(
-        f"On {corpus.n_queries} queries, {several} of them with clicks on several documents: "
-        f"objective {objective:.6g}; with {n:,} clicks written out, each with slacks of its own, "
-        f"{written:.6g}.",
+        f"On {corpus.n_queries} queries, {several} of them with clicks on several documents, the "
+        f"objective is {objective:.6g}; with {n:,} clicks written out, each with its own slacks, "
+        f"it is {written:.6g}.",
         objective / written,
         "=",
         1.0,
@@ -108,8 +108,8 @@ def _two_solvers(lab: Lab) -> Finding:
     )
     difference = abs(newton - plane) / newton
     return Finding(
-        f"On the clicks of {corpus.n_queries} queries Newton's method reaches {newton:.6g} and the "
-        f"cutting plane {plane:.6g}, a relative difference of {difference:.1e}.",
+        f"On the clicks of {corpus.n_queries} queries, Newton's method reaches {newton:.6g} and "
+        f"the cutting plane {plane:.6g}, a relative difference of {difference:.1e}.",
         difference,
         tolerance=2 * SOLVED,
         reason=f"Each stops at a relative duality gap of {SOLVED:g}.",
@@ -132,8 +132,8 @@ def _equal_weights_are_naive(lab: Lab) -> Finding:
     )
     worst = float(np.linalg.norm(weighted - naive)) / float(np.linalg.norm(naive))
     return Finding(
-        f"Trained with η′ = 0 on the same clicks the weighted ranker's coefficients differ from "
-        f"the naive ranker's by {worst:.1g}, relative.",
+        f"Trained with η′ = 0 on the same clicks, the weighted ranker's coefficients have a "
+        f"relative difference of {worst:.1g} from the naive ranker's.",
         worst,
         tolerance=ROUNDING,
     )

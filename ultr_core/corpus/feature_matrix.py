@@ -108,7 +108,7 @@ def _sparse(features: Any) -> sparse.csr_array:
 def _require_matrix(features: Any) -> None:
     if features.ndim != 2:
         raise InputError(
-            f"Features have {features.ndim} dimensions; a matrix [documents, features] is needed."
+            f"Features have {features.ndim} dimensions; give a matrix [documents, features]."
         )
 
 
@@ -142,8 +142,8 @@ def _require_within(matrix: Any) -> None:
     if len(starts) != lines + 1 or starts[0] != 0:
         raise InputError(
             f"The sparse matrix of features has {len(starts)} pointers (indptr) from "
-            f"{starts[0] if len(starts) else 'nothing'} for {lines} {line}s; {lines + 1}, starting "
-            "at 0, are needed.",
+            f"{starts[0] if len(starts) else 'nothing'} for {lines} {line}s; give {lines + 1}, "
+            "starting at 0.",
             "sparse_matrix",
         )
     stored = min(len(indices), len(matrix.data))
@@ -152,8 +152,8 @@ def _require_within(matrix: Any) -> None:
         first = int(wrong[0])
         raise InputError(
             f"The sparse matrix of features has the entries {starts[first]} to {starts[first + 1]} "
-            f"(indptr) for {line} {first} (counted from 0); pointers must rise, at most to the "
-            f"number of entries, {stored}.",
+            f"(indptr) for {line} {first} (counted from 0); pointers must not decrease, nor exceed "
+            f"the number of entries, {stored}.",
             "sparse_matrix",
         )
     used = indices[: starts[-1]]

@@ -256,7 +256,7 @@ def _as_grades(values: Any, documents: int) -> NDArray[np.int16]:
     given = real_numbers(values, "Grades")
     if given.ndim != 1:
         raise InputError(
-            f"Grades have {given.ndim} dimensions; a list with one per document is needed."
+            f"Grades have {given.ndim} dimensions; give a list with one grade per document."
         )
     _require_length("grades", given.size, documents, "document")
     if given.dtype == np.int16 and not (given < 0).any():
@@ -267,7 +267,7 @@ def _as_grades(values: Any, documents: int) -> NDArray[np.int16]:
     if bad.size:
         raise InputError(
             f"The grade of document {bad[0]} (counted from 0) is {given[bad[0]]}; "
-            f"a whole number from 0 to {LARGEST_GRADE} is needed."
+            f"give a whole number from 0 to {LARGEST_GRADE}."
         )
     return as_float.astype(np.int16)
 
@@ -280,7 +280,7 @@ def _as_feature_ids(values: Any, columns: int) -> NDArray[np.int64]:
     _require_length("feature_ids", ids.size, columns, "feature column")
     if columns and (ids[0] < 0 or (np.diff(ids) <= 0).any()):
         raise InputError(
-            "Feature ids must be rising whole numbers, 0 or more, each used once.", "feature_ids"
+            "Feature ids must be whole numbers of 0 or more, in increasing order.", "feature_ids"
         )
     return ids
 

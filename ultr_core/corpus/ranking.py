@@ -257,7 +257,7 @@ def checked_offsets(query_offsets: ArrayLike, documents: int) -> IntArray:
     falls = np.flatnonzero(np.diff(offsets) <= 0)
     if falls.size:
         raise InputError(
-            f"query_offsets must rise strictly, but query {falls[0]} has no document "
+            f"query_offsets must increase strictly, but query {falls[0]} has no document "
             f"(offsets {offsets[falls[0]]} and {offsets[falls[0] + 1]})."
         )
     return offsets

@@ -73,7 +73,7 @@ def propose_relevance_threshold(
 
     """
     if not corpora:
-        raise InputError("A relevance threshold needs at least one corpus to look at.", "no_corpus")
+        raise InputError("Choosing a relevance threshold needs at least one corpus.", "no_corpus")
     require_threshold(wanted)
     largest = [corpus.max_grade for corpus in corpora]
     reached = min(largest)

@@ -91,7 +91,7 @@ def _study_section(result: StudyResult) -> str:
     study = result.plan.study
     figure = study_figure(result)
     svg = study_svg(result).decode()
-    own = "A map of our own" if study.is_map else "A curve of our own"
+    own = "The lab's own map" if study.is_map else "The lab's own curve"
     origin = f"Figure {study.figure} of the paper" if study.figure else own
     return "\n".join(
         [

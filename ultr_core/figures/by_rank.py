@@ -70,7 +70,7 @@ def examination_figure(settings: Settings, quantity: Quantity, *, theme: Theme =
         curves,
         quantity=quantity,
         alt_text=(
-            f"At rank {last_rank} users look with probability {last['users']:.3f}; the learner "
+            f"Users look at rank {last_rank} with probability {last['users']:.3f}; the learner "
             f"assumes {last['learner']:.3f}, so a click there has weight "
             f"{1 / last['learner']:.1f}."
         ),

@@ -320,13 +320,13 @@ def evidence_figure(found: Evaluation, *, theme: Theme = "light") -> Figure:
     told = "; ".join(
         f"{report.label} {risk.value:.2f} ({risk.interval_text(2)})" for report, risk in known
     )
-    truth = "" if level is None else f" True risk by the grades: {level:.2f}."
+    truth = "" if level is None else f" True risk from the grades: {level:.2f}."
     return interval_dots(
         pd.DataFrame(rows),
         name="evidence",
         title=f"Estimated risk of {named(found.name)}",
         alt_text=f"Estimated risk, lower is better: {told}.{truth}",
-        x_title="Risk, lower is better" + ("" if level is None else " (dashed: by the grades)"),
+        x_title="Risk, lower is better" + ("" if level is None else " (dashed: from the grades)"),
         level=level,
         theme=theme,
     )

@@ -39,7 +39,7 @@ RULES = {"production": "Production", "skyline": "Skyline"}
 
 
 def repair_figure(result: StudyResult, point: Point, *, theme: Theme = "light") -> Figure:
-    """Test risk of each ranker of a study of a repair at one place, with intervals over logs.
+    """Test risk of each ranker in a repair study at one number of clicks, with intervals over logs.
 
     Production and skyline are rules through all rows; the rows of repairs say so.
     """
@@ -131,7 +131,7 @@ LOOK, RELEVANT, IRRELEVANT, BELIEVED = "look", "relevant", "irrelevant", "believ
 NAMES = {
     LOOK: "looks",
     RELEVANT: "clicks a relevant document",
-    IRRELEVANT: "clicks an irrelevant one",
+    IRRELEVANT: "clicks an irrelevant document",
     BELIEVED: "what the learner assumes",
 }
 

@@ -50,7 +50,7 @@ def risk_figure(picture: RiskPicture, method: str, *, theme: Theme = "light") ->
     label = METHODS[method].label
     alt_text = (
         f"{label} risk estimates of {len(picture.kinds)} rankers against their true risk: "
-        f"Kendall's tau is {estimates.kendall:.2f}, where 1 is the true order."
+        f"Kendall's τ is {estimates.kendall:.2f}, where 1 is the true order."
         + (f" There is {estimates.no_interval}." if estimates.no_interval else "")
     )
     return risk_scatter(

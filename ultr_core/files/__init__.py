@@ -1,4 +1,4 @@
-"""What is read from files and written to them: corpora, click logs, curves, weights, rankers."""
+"""Reading and writing files: corpora, click logs, curves, weights, rankers."""
 
 from typing import TYPE_CHECKING
 

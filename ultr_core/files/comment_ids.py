@@ -57,8 +57,8 @@ def id_pattern(text: str) -> ReadId:
     places = [place for place in (WORD, REST) if place in text]
     if len(places) != 1 or text.count(places[0]) != 1:
         raise InputError(
-            f"The pattern of document ids is {quoted(text)}; it must hold {WORD}, a word, or "
-            f"{REST}, all that follows, once, as in 'doc {WORD}', or be {NO_IDS}.",
+            f"The pattern of document ids is {quoted(text)}; it must contain {WORD} (a word) or "
+            f"{REST} (everything that follows) once, as in 'doc {WORD}', or be {NO_IDS}.",
             "id_pattern",
         )
     parts = (re.sub(r"\s+", " ", part) for part in text.split(places[0]))
@@ -104,8 +104,8 @@ def ids_of_comments(
         first = next(name for name in named if name is not None)
         return FoundIds(
             None,
-            f"comments give a document id, such as {quoted(first)}, in "
-            f"{len(named) - missing:,} of {len(named):,} rows only",
+            f"comments give a document id, such as {quoted(first)}, in only "
+            f"{len(named) - missing:,} of {len(named):,} rows",
         )
     if not all(comments):
         return FoundIds(None)
@@ -115,5 +115,5 @@ def ids_of_comments(
     if different < _MAY_BE_IDS:
         return FoundIds(None)
     return FoundIds(
-        None, f"each row has a comment, such as {quoted(comments[0])}, which may hold its id"
+        None, f"each row has a comment, such as {quoted(comments[0])}, which may contain its id"
     )

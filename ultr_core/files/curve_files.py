@@ -20,7 +20,7 @@ PROPENSITY_NAMES = ("propensity", "p", "examination", "ratio", "value")
 
 
 def curve_text(values: Sequence[float]) -> str:
-    """CSV text of a curve, one line for each rank from 1, with all digits."""
+    """CSV text of a curve, one line per rank from 1, with all digits."""
     lines = [f"{rank},{value!r}" for rank, value in enumerate(map(float, values), start=1)]
     return "\n".join(["rank,propensity", *lines]) + "\n"
 
@@ -46,7 +46,7 @@ def parse_curve(text: str, name: str = "the curve") -> TableCurve | RelativeCurv
     """Propensity curve from CSV text with the columns rank and propensity, of any scale.
 
     The values of `parse_curve_values`, normalised to p_1 = 1 (see `table_curve`); beyond the last
-    rank its value holds.
+    rank, its value is used.
     """
     return _curve(parse_curve_values(text, name), name)
 
@@ -59,7 +59,7 @@ def _curve(values: list[float], name: str) -> TableCurve | RelativeCurve:
 
 
 def parse_curve_values(text: str, name: str = "the curve") -> list[float]:
-    """Numbers for ranks 1, 2, ..., K, as they stand in CSV text, [K].
+    """Numbers for ranks 1, 2, ..., K, as written in CSV text, [K].
 
     Ranks may come in any order, each once, with any of ``DELIMITERS`` between columns. Raises
     InputError that names the line of the first fault, or the rank that has no propensity.
@@ -112,9 +112,7 @@ def _found(lines: Iterator[tuple[int, list[str]]], name: str) -> dict[int, float
 def _column(header: list[str], names: tuple[str, ...], name: str) -> int:
     for wanted in names:
         if header.count(wanted) > 1:
-            raise InputError(
-                f"{name} names the column {wanted} twice; once is enough.", "column_twice"
-            )
+            raise InputError(f"{name} names the column {wanted} twice; remove one.", "column_twice")
         if wanted in header:
             return header.index(wanted)
     raise InputError(

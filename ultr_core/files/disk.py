@@ -144,13 +144,14 @@ def text_of(data: bytes, name: str, most: int = TEXT_BYTES.most) -> str:
         raise replace(TEXT_BYTES, most=most).exceeded(name)
     if found := other_format(data):
         raise InputError(
-            f"{name} is {found}; a plain UTF-8 or gzip text file is needed.", "not_text"
+            f"{name} is {found}; give a text file in UTF-8, plain or gzip.", "not_text"
         )
     data = data.removeprefix(BYTE_ORDER_MARK)
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
         raise InputError(
-            f"{name}, line {line} has a zero byte, which only binary and UTF-16 files have.",
+            f"{name}, line {line} has a zero byte, as binary and UTF-16 files do; save it as UTF-8 "
+            "text.",
             "zero_byte",
         )
     try:
@@ -198,7 +199,7 @@ def unpacked(
         with _unpacking(raw, start) as stream:
             while piece := stream.read(piece_bytes):
                 if not done and piece.startswith(PACKED):
-                    raise InputError(f"{name} is packed twice; unpack it once.", "packed_twice")
+                    raise InputError(f"{name} is compressed twice; unpack it once.", "packed_twice")
                 done += len(piece)
                 if done > most_unpacked(size):
                     raise UNPACKED_RATIO.exceeded(name)
@@ -209,7 +210,7 @@ def unpacked(
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the disk, and not what is on it
         raise InputError(
-            f"{name} is a damaged or truncated {kind} file ({one_line(str(error))}); copy or "
+            f"{name} is a damaged or truncated {kind} file ({one_line(str(error))}); copy it or "
             "compress it again.",
             f"damaged_{kind}",
         ) from None
@@ -254,7 +255,7 @@ def output_path(path: str | Path, what: str) -> Path:
     if os.path.basename(path) in ("", os.curdir, os.pardir):  # a slash at the end would be lost
         raise InputError(
             f"{what} cannot be written to {named(path)}, which names a directory; give the path "
-            "of a file, without a slash at its end.",
+            "of a file, without a slash at the end.",
             "names_a_directory",
         )
     return file

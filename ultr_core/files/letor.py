@@ -56,27 +56,26 @@ def load_corpus(
 ) -> Corpus:
     """Read a corpus from one LETOR file, plain or gzip.
 
-    Rows of one query need not follow each other: they are brought together in the order in which
-    the queries first occur (``Corpus.source_rows`` remembers where they were). Features are the
-    ids that occur anywhere in the file; missing ones are 0, and so are values marked as missing
-    as in Istella's files and such as are too small for float32, which ``Corpus.notices`` tells.
-    Document ids are taken from comments
-    where each row has one, see `comment_ids`.
+    Rows of one query need not be adjacent: they are grouped in the order in which the queries
+    first occur (``Corpus.source_rows`` keeps their places in the file). Features are the ids that
+    occur anywhere in the file; missing features are 0, and so are values marked as missing, as in
+    Istella's files, and values too small for float32, which ``Corpus.notices`` reports. Document
+    ids are taken from comments if each row has one, see `comment_ids`.
 
     Args:
         path: the file.
-        groups: file, or an upload, with the number of documents of each query, one a line, for
-            rows without ``qid:``; by default a file beside it whose name has .query or .group
+        groups: a file, or an upload, with the number of documents of each query, one per line, for
+            rows without ``qid:``; by default, a file beside it whose name has .query or .group
             added.
-        progress: told the share of the file that has been read, after each block.
+        progress: called with the share of the file read so far, after each block.
         ids: pattern of the document ids in comments, see `id_pattern`; None for the usual forms.
-        cache: keep the parsed form of a large file in the user's cache directory, and take it
-            from there while the file's content is the same (see ``letor_cache``).
-        within: a directory that neither the file nor its group sizes may leave, also not by a
-            link; for whoever reads on behalf of others.
+        cache: keep the parsed form of a large file in the user's cache directory, and use it while
+            the file's content is the same (see ``letor_cache``).
+        within: a directory that must contain the file and its group sizes, links resolved; for
+            servers that read on behalf of others.
 
     Raises:
-        InputError: the file or a row cannot be used; names file, line and column.
+        InputError: the file or a row cannot be used; names the file, line and column.
 
     """
     source = Source.file(path, within=None if within is None else Path(within))
@@ -108,9 +107,9 @@ def parse_corpus(
 ) -> Corpus:
     """Read a corpus from the bytes of an upload called ``name``; nothing touches the disk.
 
-    groups: the file, or an upload, with the numbers of documents, for rows without ``qid:``.
+    groups: a file, or an upload, with the numbers of documents, for rows without ``qid:``.
     ids: as for `load_corpus`.
-    room: what may come of it; a server gives visitors less than their own machine would.
+    room: limits on the result; a server gives visitors less room than their own machine would.
     Raises InputError as `load_corpus` does.
 
     >>> corpus = parse_corpus(b"4 qid:7 1:0.5 3:1 # first\\n0 qid:7 2:0.25\\n", "example")
@@ -147,14 +146,14 @@ def load_directory(
     """Read training, validation and test queries from a directory.
 
     The files are ``train.txt``, ``vali.txt`` (or ``valid.txt``, ``validation.txt``) and
-    ``test.txt``, or what OHSUMED and Yahoo's set 1 call them, each also with ``.gz``. The feature
+    ``test.txt``, or have the names in OHSUMED or Yahoo's set 1, each also with ``.gz``. The feature
     columns of all three are the ids that occur in any of them. ids: as for `load_corpus`.
-    missing_zero: a feature that one file has and another has not is 0 there; without it such
-    files are refused, unless all three leave most features out, as sparse ones do.
+    missing_zero: a feature missing from a file is 0 there; otherwise such files are refused, unless
+    all three are sparse and omit most features.
 
     Raises:
-        InputError: no such directory, a file missing or there twice, or not usable, or files of
-            different features.
+        InputError: the directory does not exist; a file is missing, duplicated or not usable; or
+            the files have different features.
 
     """
     directory, files = directory_files(path)
@@ -205,8 +204,8 @@ def _require_equal_features(parts: list[Corpus], ids: NDArray[np.int64]) -> None
         if missing.size:
             raise InputError(
                 f"The {name} file has {counted(part.n_features, 'feature')} and lacks "
-                f"{some_ids(missing)} of the others, so the files may have different features; "
-                "give files with the same features, or say that missing features are 0.",
+                f"{some_ids(missing)}, which the other files have; give files with the same "
+                "features, or say that missing features are 0.",
                 MISSING_ZERO,
             )
 
@@ -249,20 +248,20 @@ def _find_parts(directory: Path) -> list[Path]:
         files = [directory / name for name, fault in faults.items() if fault is None]
         if len(files) > 1:
             raise InputError(
-                f"{named(directory)} holds both {files[0].name} and {files[1].name} for the {part} "
-                "queries; keep one of them.",
+                f"{named(directory)} contains both {files[0].name} and {files[1].name} for the "
+                f"{part} queries; keep one of them.",
                 "part_twice",
             )
         if not files and present:
             raise InputError(
                 f"{named(directory / present[0])} {faults[present[0]]}; "
-                f"a regular file with the {part} queries is needed.",
+                f"give a regular file with the {part} queries.",
                 "part_not_a_file",
             )
         if not files:
             raise InputError(
                 f"{named(directory)} has no {part} file ({' or '.join(names)}, plain or with "
-                f".gz added); found there: {_listing(directory)}.",
+                f".gz added); it contains {_listing(directory)}.",
                 "part_missing",
             )
         found.append(files[0])
@@ -298,7 +297,7 @@ def _notices(train: Corpus, validation: Corpus, test: Corpus) -> tuple[str, ...]
     return (
         *own,
         *(
-            f"The {one} and {other} files hold the same documents and grades; "
+            f"The {one} and {other} files contain the same documents and grades; "
             "results on them are not independent."
             for one, first, other, second in pairs
             if _same_documents(first, second)

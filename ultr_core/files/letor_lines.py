@@ -55,8 +55,8 @@ class Source:
         """
         if within is not None and not lies_within(checked_path(path, what), within):
             raise InputError(
-                f"{what} {named(path)} leads out of {named(within)}, the directory that may be "
-                "read; give a file below it.",
+                f"{what} {named(path)} is outside {named(within)}, the only directory that may be "
+                "read; give a file in it.",
                 "leads_out",
             )
         file = readable_file(path, what)
@@ -130,7 +130,7 @@ def _checked_blocks(source: Source, raw: IO[bytes]) -> Iterator[tuple[int, bytes
     packed = start.startswith(PACKED)
     if not packed and (found := other_format(start)):
         raise InputError(
-            f"{source.name} is {found}; a UTF-8 text file is needed, plain or packed with gzip or "
+            f"{source.name} is {found}; give a UTF-8 text file, plain or compressed with gzip or "
             "zstandard.",
             "not_text",
         )
@@ -140,7 +140,7 @@ def _checked_blocks(source: Source, raw: IO[bytes]) -> Iterator[tuple[int, bytes
         if b"\0" in piece:
             raise InputError(
                 f"{source.name} is a binary file (zero bytes after line {line}); "
-                "rows 'grade qid:ID id:value ...' in plain or gzip text are needed.",
+                "give rows 'grade qid:ID id:value ...' in plain or gzip text.",
                 "zero_byte",
             )
         whole, newline, rest = piece.rpartition(b"\n")
@@ -154,7 +154,7 @@ def _checked_blocks(source: Source, raw: IO[bytes]) -> Iterator[tuple[int, bytes
         LINE_BYTES.require(len(tail), f"{source.name}, line {line}")
     if empty:
         raise InputError(
-            f"{source.name} is empty; rows 'grade qid:ID id:value ...' are needed.", "empty_file"
+            f"{source.name} is empty; give rows 'grade qid:ID id:value ...'.", "empty_file"
         )
     if tail:
         yield line, _cleaned(line, tail + b"\n")

@@ -110,7 +110,7 @@ class Zeroed:
             return ()
         which = "it is" if self.count == 1 else "the first is"
         return (
-            f"{counted(self.count, 'value is', 'values are')} {reason}, and read as 0; {which} in "
+            f"{counted(self.count, 'value is', 'values are')} {reason}, and read as 0; {which} on "
             f"line {self.line}, feature {self.feature}.",
         )
 
@@ -485,7 +485,7 @@ def _require_query(place: str, text: str, second: re.Match[str] | None, with_que
     has_query = second is not None and second[0].startswith("qid:")
     if has_query and not with_queries:
         raise InputError(
-            f"{place} has 'qid:' but earlier rows have none; give it in every row or in none.",
+            f"{place} has 'qid:' but earlier rows do not; give it in every row or in none.",
             "qid_in_some_rows",
         )
     late = None if second is None else _LATE_QUERY.search(text, second.end())
@@ -504,7 +504,7 @@ def _require_query(place: str, text: str, second: re.Match[str] | None, with_que
     if second is not None and second[0] == "qid:":
         raise InputError(
             f"{place}, column {second.start() + 1}: no query id follows 'qid:'; "
-            "write it without a blank, as in qid:17.",
+            "write it without a space, as in qid:17.",
             "qid_empty",
         )
 
@@ -520,14 +520,14 @@ def _careful_entries(
         name, colon, number = token[0].partition(":")
         if name == "cost" and colon:
             raise InputError(
-                f"{at}: {quoted(token[0])} belongs to a training file of svm_proprank, which is "
-                "not a corpus; convert it to a corpus first.",
+                f"{at}: {quoted(token[0])} belongs to an svm_proprank training file, which is not "
+                "a corpus; convert it to a corpus first.",
                 "cost_in_corpus",
             )
         if not colon or not _FEATURE_ID.fullmatch(name):
             raise InputError(
-                f"{at}: {quoted(token[0])} is not a feature; write id:value with a whole number >= "
-                "0 as the id, as in 12:0.5.",
+                f"{at}: {quoted(token[0])} is not a feature; write id:value, where the id is a "
+                "whole number of 0 or more, as in 12:0.5.",
                 "not_a_feature",
             )
         feature = int(name)
@@ -549,7 +549,7 @@ def _careful_value(at: str, feature: int, number: str) -> float:
     if not _NUMBER.fullmatch(number):
         raise InputError(
             f"{at}: the value of feature {feature} is {quoted(number)}; "
-            "a finite number is needed, as in 12:0.5.",
+            "give a finite number, as in 12:0.5.",
             "feature_value",
         )
     value = float(number)

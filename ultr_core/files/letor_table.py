@@ -179,14 +179,14 @@ def read_table(
             found.add_costs(source.name, first_line, rows, text)
     if not found.blocks:
         raise InputError(
-            f"{source.name} has no row, only blank lines and comments; "
-            "rows 'grade qid:ID id:value ...' are needed.",
+            f"{source.name} has only blank lines and comments; "
+            "give rows 'grade qid:ID id:value ...'.",
             "no_rows",
         )
     feature_ids = np.unique(np.concatenate([block.feature_ids for block in found.blocks]))
     if not len(feature_ids):
         raise InputError(
-            f"{source.name} gives no feature in any row; id:value pairs are needed.", "no_features"
+            f"{source.name} has no features in any row; give id:value pairs.", "no_features"
         )
     grades = np.concatenate(found.grades)
     if found.with_queries:
@@ -194,7 +194,7 @@ def read_table(
             side = groups.name if isinstance(groups, Source) else groups
             raise InputError(
                 f"{source.name} has query ids in its rows, so the group sizes in {named(side)} are "
-                "not needed; leave one of the two out.",
+                "not needed; leave them out.",
                 "groups_not_needed",
             )
         query_of_row = np.concatenate(found.queries)
@@ -236,8 +236,8 @@ def _costs_by_line(name: str, first_line: int, text: bytes) -> dict[int, float]:
         if not 0 <= cost <= _LARGEST_COST:
             raise InputError(
                 f"{name}, line {first_line + line}: the cost is "
-                f"{quoted(match[3].decode('utf-8', errors='replace'))}; a number from 0 to "
-                f"{_LARGEST_COST:g} is needed, as in cost:2.5.",
+                f"{quoted(match[3].decode('utf-8', errors='replace'))}; give a number from 0 to "
+                f"{_LARGEST_COST:g}, as in cost:2.5.",
                 "not_a_cost",
             )
         costs[line] = cost
@@ -270,11 +270,10 @@ def _none_beside(source: Source) -> str:
     leads = ""
     if out is not None and source.within is not None:
         leads = (
-            f", and {out.name} beside it is not read, because it leads out of "
-            f"{named(source.within)}"
+            f", and {out.name} beside it is not read, because it is outside {named(source.within)}"
         )
     return (
-        f"{source.name} has no query ids{leads}: each row needs qid: after its grade, as in '2 "
+        f"{source.name} has no query ids{leads}: give qid: after the grade in each row, as in '2 "
         f"qid:17 1:0.5', or a file{beside} with the number of documents of each query, one per "
         "line."
     )
@@ -300,8 +299,8 @@ def _group_sizes(
                 continue
             if not (size.isascii() and size.isdigit()) or len(size) > 9 or int(size) == 0:
                 raise InputError(
-                    f"{sides.name}, line {number}: {quoted(size)} is not a number of documents; a "
-                    "whole number of 1 or more is needed, without a header.",
+                    f"{sides.name}, line {number}: {quoted(size)} is not a number of documents; "
+                    "give a whole number of 1 or more on each line, without a header.",
                     "not_a_group_size",
                 )
             sizes.append(int(size))
@@ -314,7 +313,7 @@ def _group_sizes(
         more = "at least " if total > rows else ""
         raise InputError(
             f"{sides.name} adds up to {more}{counted(total, 'document')} and {source.name} has "
-            f"{counted(rows, 'row')}; the two must be equal.",
+            f"{counted(rows, 'row')}; these must be equal.",
             "group_sizes_sum",
         )
     return np.array(sizes, np.int64)
@@ -369,7 +368,7 @@ def _apart(query: NDArray[np.int64], table: Table) -> tuple[str, ...]:
         return ()
     return (
         f"{part_of(apart, several.size, 'query', 'queries')} rows in separate blocks, such as "
-        f"{quoted(table.query_ids[int(np.argmax(several))])}; each was taken as one query.",
+        f"{quoted(table.query_ids[int(np.argmax(several))])}; each id was taken as one query.",
     )
 
 

@@ -19,13 +19,13 @@ LARGEST_SVM_LIGHT_ID = 99_999_999
 def write_letor(corpus: Corpus, path: str | Path) -> None:
     """Write a corpus as a LETOR file that reads back as the same corpus.
 
-    Gzip where the name ends in ``.gz``. Dense features are written in full, of sparse ones the
-    stored values. A feature that no row stores is therefore written once, as an explicit 0 in the
-    first row.
+    Gzip if the name ends in ``.gz``. Dense features are written in full; for sparse features, the
+    stored values are written. A feature that no row stores is therefore written once, as an
+    explicit 0 in the first row.
 
     Raises:
-        InputError: an id that is empty or holds a blank, a query id that holds ``#`` or occurs
-            twice, or the file cannot be written.
+        InputError: an id is empty or contains a space, a query id contains ``#`` or occurs twice,
+            or the file cannot be written.
 
     """
     check_names(corpus)
@@ -44,7 +44,7 @@ def check_names(corpus: Corpus) -> None:
             ):
                 raise InputError(
                     f"The {kind} id {quoted(name)} cannot be written to a LETOR file; "
-                    "ids without blanks, and for queries without '#', are needed.",
+                    "ids must not contain spaces, and query ids must not contain '#'.",
                     "unwritable_id",
                 )
     if len(set(corpus.query_ids)) < corpus.n_queries:

@@ -50,16 +50,16 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
         "document": "Document",
         "position": "Position",
         "click": "Click",
-        "presentation": "Id of the presentation",
+        "presentation": "Presentation id",
         "session": "Session or user",
         "impressions": "Impressions",
         "swap": "Swapped rank",
         "ranker": "Ranker",
-        "page": "Page of results",
-        "offset": "Offset of the page",
+        "page": "Results page",
+        "offset": "Page offset",
         "action": "View or click",
         "propensity": "Propensity",
-        "group": "Group of sessions, in counts",
+        "group": "Session group, in counts",
         "query_presentations": "Presentations of the query, in counts",
     }
 )
@@ -92,10 +92,10 @@ _GRID = ({"row"}, {"column", "col"})
 
 
 def parse_columns(text: str) -> dict[str, str]:
-    """Meaning to column name, from text such as ``query=search_id,document=url``.
+    """Column names by meaning, from text such as ``query=search_id,document=url``.
 
-    A part with a comma stands between quotation marks, as in a CSV file. Raises InputError for a
-    part without "=", an unknown meaning, or a meaning given twice.
+    A part that contains a comma is quoted, as in a CSV file. Raises InputError for a part without
+    "=", an unknown meaning, or a meaning given twice.
 
     >>> parse_columns('query=search_id,"document=url, whole"')
     {'query': 'search_id', 'document': 'url, whole'}
@@ -115,7 +115,7 @@ def parse_columns(text: str) -> dict[str, str]:
             )
         if meaning not in COLUMNS:
             raise InputError(
-                f"The column mapping has the meaning {quoted(meaning)}; meanings are "
+                f"The column mapping has the unknown meaning {quoted(meaning)}; choose from "
                 f"{', '.join(COLUMNS)}."
             )
         if meaning in found:
@@ -145,21 +145,21 @@ def found_columns(
     for meaning, column in (mapping or {}).items():
         if meaning not in COLUMNS:
             raise InputError(
-                f"{quoted(meaning)} is no meaning of a column; meanings are {', '.join(COLUMNS)}."
+                f"{quoted(meaning)} is not a column meaning; choose from {', '.join(COLUMNS)}."
             )
         if column.strip() == NO_COLUMN and NO_COLUMN not in plain:
             continue
         if column.strip().lower() not in plain:
             raise InputError(
-                f"{name} has no column {quoted(column)}, which was to be the {meaning}; its "
-                f"columns are {in_words(header)}."
+                f"{name} has no column {quoted(column)} to use as the {meaning}; its columns are "
+                f"{in_words(header)}."
             )
         place = plain.index(column.strip().lower())
         if place in found.values():
             other = next(each for each, known in found.items() if known == place)
             raise InputError(
-                f"The column {quoted(column)} is to be both the {other} and the {meaning}; give "
-                "each meaning a column of its own, or a dash.",
+                f"The column {quoted(column)} is mapped to both the {other} and the {meaning}; "
+                "give each meaning its own column, or a dash.",
                 "columns",
             )
         found[meaning] = place
@@ -191,20 +191,20 @@ def require_columns(
             ask_which(meaning, plain, name)
             if not any(plain):
                 raise InputError(
-                    f"{name} has no names of columns in {place}; write them there, such as "
+                    f"{name} has no column names in {place}; write them there, such as "
                     "query,document,position,click.",
                     "columns",
                 )
             also = f"also understood for {meaning}: {', '.join(COLUMNS[meaning][1:])}"
             if meaning == "click" and "position" in found:
                 raise InputError(
-                    f"{name} has no column click, but {in_words(header)}; say which one it is, or "
-                    f"give the clicks in a file of their own ({also}).",
+                    f"{name} has no click column, but {in_words(header)}; say which column it is, "
+                    f"or give the clicks in a separate file ({also}).",
                     "clicks_apart",
                 )
             raise InputError(
-                f"{name} has no column {meaning}, but {in_words(header)}; say which one it is, or "
-                f"name the columns in {place}, such as query,document,position,click ({also}).",
+                f"{name} has no {meaning} column, but {in_words(header)}; say which column it is, "
+                f"or name the columns in {place}, such as query,document,position,click ({also}).",
                 "columns",
             )
     for meaning, column in found.items():
@@ -228,8 +228,8 @@ def ask_which(meaning: str, plain: Sequence[str], name: str) -> None:
         )
     if meaning == "position" and all(names & set(plain) for names in _GRID):
         raise InputError(
-            f"{name} gives row and column of a grid; give each place one position, such as "
-            "(row - 1) x columns + column, in a column position.",
+            f"{name} gives the row and column in a grid; add a column position with one number per "
+            "place, such as (row − 1) × columns + column.",
             "columns",
         )
 

@@ -43,11 +43,13 @@ def with_tables(log: LogParts, folder: Path) -> LogParts:
     one is named where no file is of DuckDB.
     """
     if log.table and log.select:
-        raise InputError("A table and a SELECT are two logs; name one of them.", "one_of_two")
+        raise InputError(
+            "Both a table and a SELECT are given; give only one of them.", "one_of_two"
+        )
     found = [is_duckdb(source) for source in log.parts]
     if (log.table or log.select) and not any(found):
         raise InputError(
-            f"{log.name} is no DuckDB file, so that no table of it can be named.",
+            f"{log.name} is not a DuckDB file, so it has no table to choose.",
             "table" if log.table else "select",
         )
     parts = tuple(
@@ -59,7 +61,9 @@ def with_tables(log: LogParts, folder: Path) -> LogParts:
 
 def _copied(source: Source, log: LogParts, folder: Path, number: int) -> Source:
     if log.select and source.path is None:
-        raise InputError(f"Of the upload {source.name} only a table can be read.", "table")
+        raise InputError(
+            f"Only a table can be read from the upload {source.name}; name one.", "table"
+        )
     target = folder / f"table-{number}.parquet"
     with _attached(source, folder, target) as connection:
         if log.select:
@@ -131,8 +135,9 @@ def is_disk_full(text: str) -> bool:
 def disk_full(name: str) -> InputError:
     """The error for a log whose reading filled the disk."""
     return InputError(
-        f"Reading {name} filled the directory for temporary files, which holds what does not fit "
-        "into memory; make room there for a few times the log, or name another in TMPDIR.",
+        f"Reading {name} filled the temporary directory, which stores what does not fit into "
+        "memory; free space there for a few times the log's size, or set TMPDIR to another "
+        "directory.",
         "disk",
     )
 
@@ -147,10 +152,12 @@ def single_select(text: str, connection: DuckDBPyConnection) -> str:
         inside = connection.extract_statements(f"SELECT * FROM ({plain}\n)")
     except duckdb.ParserException as error:
         told = one_line(str(error).partition("\n")[0])[:_LONGEST_TOLD].rstrip(".")
-        raise InputError(f"The SELECT is no SQL that DuckDB knows ({told}).", "select") from None
+        raise InputError(f"DuckDB cannot parse the SELECT ({told}).", "select") from None
     kinds = [statement.type for statement in (*alone, *inside)]
     if kinds != [duckdb.StatementType.SELECT] * 2:
-        raise InputError(f"{quoted(text)} is not one SELECT; give one, and nothing else.", "select")
+        raise InputError(
+            f"{quoted(text)} is not a single SELECT; give one SELECT and nothing else.", "select"
+        )
     return plain
 
 
@@ -179,9 +186,9 @@ def _table(source: Source, name: str, connection: DuckDBPyConnection) -> str:
         [table if schema == "main" else f"{schema}.{table}" for schema, table in tables]
     )
     if not tables:
-        raise InputError(f"{source.name} has no table.", "table")
+        raise InputError(f"{source.name} has no tables.", "table")
     if not name:
-        raise InputError(f"{source.name} has several tables: {there}; name one.", "table")
+        raise InputError(f"{source.name} has several tables: {there}; name one of them.", "table")
     raise InputError(f"{source.name} has no table {quoted(name)}; it has {there}.", "table")
 
 

@@ -226,24 +226,22 @@ def _sizes(relation: Relation, cells: str, counts: str, progress: Progress | Non
 
 def _no_presentation(columns: Mapping[str, str], said: Mapping[str, str]) -> InputError:
     """What is to be said where no column holds the id of a presentation."""
-    joined = (
-        "Views and clicks that are rows of their own are joined by the id of their presentation"
-    )
+    joined = "Views and clicks in separate rows are joined by their presentation id"
     if said.get("presentation", "").strip() == NO_COLUMN:
         return InputError(
-            f"{joined}, and here no column is to hold it. Choose the column that does, or count "
-            "views and clicks by query, document and position, and give those counts as "
+            f"{joined}, but no column is mapped to it. Choose the column that contains it, or "
+            "count views and clicks by query, document and position, and give those counts as "
             "impressions and clicks.",
             "presentation",
         )
     query = columns.get("query", "")
     if "query" not in said and query.strip().lower() == SEARCH_ID:
         return InputError(
-            f"{joined}. No column has the text of the query, so {quoted(query)} was taken for the "
-            "query; if it is the id of the presentation, say so, and which column holds the query.",
+            f"{joined}. No column has the query text, so {quoted(query)} was taken as the query; "
+            "if it is the presentation id, say so, and which column contains the query.",
             "presentation",
         )
-    return InputError(f"{joined}; say which column holds it.", "presentation")
+    return InputError(f"{joined}; say which column contains it.", "presentation")
 
 
 def _require_joinable(name: str, sizes: Sizes, column: str) -> None:
@@ -251,8 +249,8 @@ def _require_joinable(name: str, sizes: Sizes, column: str) -> None:
     if not sizes.views:
         others = f"; {sizes.others:,} have another action, such as {quoted(sizes.other)}"
         raise InputError(
-            f"{name} has {sizes.clicks:,} rows that are clicks and none that is a view"
-            f"{others if sizes.others else ''}. Views are needed to know what was shown.",
+            f"{name} has {sizes.clicks:,} rows of clicks and no views"
+            f"{others if sizes.others else ''}. Add the views, which say what was shown.",
             "views",
         )
     without = (sizes.views_without, sizes.clicks_without)
@@ -265,8 +263,8 @@ def _require_joinable(name: str, sizes: Sizes, column: str) -> None:
     else:
         return
     raise InputError(
-        f"The column {quoted(column)} of {name}, which is to hold the id of a presentation, is "
-        f"empty in {where}, so that no click can be joined with what was shown; say which column "
-        "holds it.",
+        f"The column {quoted(column)} of {name}, which should contain the presentation id, is "
+        f"empty in {where}, so no click can be joined with what was shown; say which column "
+        "contains the id.",
         "presentation",
     )

@@ -81,8 +81,8 @@ def read_log(
 ) -> PresentationLog:
     """Read a click log from files; see `parse_log`.
 
-    path: of a file, several, a pattern, a directory of parts, or uploads. clicks: the same for
-    clicks that stand in files of their own.
+    path: a file, several files, a pattern, a directory of parts, or uploads. clicks: the same, for
+    clicks in separate files.
     """
     return _read_all(_with_clicks(log_parts(path), clicks), columns, how, progress)
 
@@ -99,19 +99,19 @@ def parse_log(
 ) -> PresentationLog:
     """Click log from CSV text, or from the bytes of files: CSV, JSON lines, Parquet, DuckDB.
 
-    Text is UTF-8 or UTF-16, or of the encoding in ``how``; it may be packed with gzip or
+    Text is UTF-8 or UTF-16, or in the encoding in ``how``; it may be compressed with gzip or
     zstandard. Columns (aliases in ``COLUMNS``): document, position, click; optionally query,
-    impressions (1 a row without it), swapped rank, ranker, presentation, session, page, offset,
-    action and propensity. Other columns are ignored. ``columns`` maps meanings to columns of other
-    names, or to "-" where no column has that meaning. Where rows are actions, views and clicks are
-    joined by presentation and document; ``clicks`` is a file of the clicks alone.
+    impressions (1 per row without it), swapped rank, ranker, presentation, session, page, offset,
+    action and propensity. Other columns are ignored. ``columns`` maps meanings to columns with
+    other names, or to "-" if no column has that meaning. If rows are actions, views and clicks are
+    joined by presentation and document; ``clicks`` is a file of clicks only.
 
     Rows of one presentation with the same document and position are one impression. Rows that
-    cannot be used are left out and told. ``progress`` is told the share that has been read.
-    ``room`` is what may come of it; a server gives visitors less than their own machine would.
+    cannot be used are left out and reported. ``progress`` is called with the share read so far.
+    ``room`` limits the result; a server gives visitors less room than their own machine would.
 
-    Raises InputError if a column is missing, if no row can be used, if what a column means is in
-    doubt, if there is more than that room, or if a file is damaged.
+    Raises InputError if a column is missing, if no row can be used, if the meaning of a column is
+    unclear, if the log exceeds the limits, or if a file is damaged.
     """
     content = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
     return _read_all(_with_clicks(log_parts(content, name, room), clicks), columns, how, progress)
@@ -129,8 +129,8 @@ def _with_clicks(log: LogParts, clicks: Given | Sequence[Given] | None) -> LogPa
 class LogPreview:
     """What a click log looks like before it is read.
 
-    format: of the file, in words. header: its column names. columns: meaning to column name, as
-    recognised or mapped. missing: meanings that are needed and not found yet. rows: the first.
+    format: the file format, in words. header: its column names. columns: column names by meaning,
+    as recognised or mapped. missing: required meanings not found yet. rows: the first rows.
     """
 
     name: str
@@ -141,9 +141,9 @@ class LogPreview:
     rows: tuple[tuple[str, ...], ...]
 
     def mapped(self, columns: Mapping[str, str], *, clicks: bool = False) -> LogPreview:
-        """The same with columns mapped by hand; clicks: whether those are in files of their own.
+        """The same preview with columns mapped by hand; clicks: whether they are in separate files.
 
-        Raises InputError for a column that is not there.
+        Raises InputError for a column that does not exist.
         """
         places = found_columns(self.header, columns, self.name)
         required = _required(places, "view" if clicks else "")
@@ -178,8 +178,8 @@ def preview_log(
 ) -> LogPreview:
     """First rows, columns and format of a click log, by path or as bytes.
 
-    table, select: what of a DuckDB file is the log, as in `Reading`.
-    Missing columns are listed, not refused, so that a reader can map them. Raises InputError if
+    table, select: the part of a DuckDB file that is the log, as in `Reading`.
+    Missing columns are listed, not refused, so that the user can map them. Raises InputError if
     the file cannot be read at all.
     """
     log = log_parts(content, name, room)
@@ -261,8 +261,8 @@ def _places(part: Part, columns: Mapping[str, str] | None) -> dict[str, int]:
     if part.action == "view" and "click" in places:
         column = quoted(part.header[places["click"]])
         raise InputError(
-            f"{part.name} has clicks of its own in the column {column}, beside clicks in a file of "
-            "their own: leave that file out, or say that the column is none (a dash).",
+            f"{part.name} has clicks in the column {column}, and clicks are also given in a "
+            "separate file; leave that file out, or give a dash instead of the column.",
             "clicks_twice",
         )
     line = "line 1" if part.is_text else f"the {part.form} schema"
@@ -272,8 +272,8 @@ def _places(part: Part, columns: Mapping[str, str] | None) -> dict[str, int]:
         places.pop("query_presentations", None)
     elif given:
         raise InputError(
-            f"{part.name} has columns for the {given[0]} and for groups, which counts have in "
-            f"place of it; say which of them is none (a dash).",
+            f"{part.name} has columns for the {given[0]} and for session groups, which replace it "
+            "in counts; give a dash for one of them.",
             "columns",
         )
     return places
@@ -299,8 +299,8 @@ def _settle_actions(
         ):
             names = [quoted(part.header[found[meaning]]) for meaning in ("action", "click")]
             raise InputError(
-                f"{part.name} says in two columns what was clicked, {' and '.join(names)}; say "
-                "which of them is none (a dash).",
+                f"{part.name} has two columns that say what was clicked, {' and '.join(names)}; "
+                "give a dash for one of them.",
                 "action_or_click",
             )
         found.pop("action")
@@ -345,7 +345,7 @@ def _settle_pages(relation: Relation, places: Mapping[tuple[Any, ...], dict[str,
     if not all("page" in found for found in places.values()):
         some = [found.pop("page", None) for found in places.values()]
         if any(place is not None for place in some):
-            return "The column of pages was not used, because some files do not have it."
+            return "The page column was not used, because some files do not have it."
         return ""
     cells = together(cells_of(relation, places))
     different, numbers, most, least = relation.run(
@@ -373,11 +373,11 @@ def _settle_pages(relation: Relation, places: Mapping[tuple[Any, ...], dict[str,
     if not different:
         why = "it is empty"
     elif not numbers:
-        why = "it has values that cannot be numbers of pages"
+        why = "it has values that cannot be page numbers"
     elif least not in (0, 1):
-        why = f"its first page is {least:,}, so that how many documents stand above is unknown"
+        why = f"its first page is {least:,}, so the number of documents above is unknown"
     elif most > _PAGE_NUMBERS:
-        why = f"it goes up to {most:,}, as no page of results does"
+        why = f"it goes up to {most:,}, more pages than any result list has"
     else:
         why = f"pages between {least} and {most} are missing"
     return f"The column {column} was not used: {why}. Positions are taken as ranks."
@@ -426,12 +426,11 @@ def _counted_log(
     words = [_words(fault, relation) for fault in faults]
     if not rows.rows.size:
         told = "; ".join(words) or "nothing follows its first line"
-        raise InputError(f"{relation.name} has no usable row: {told}.")
+        raise InputError(f"{relation.name} has no usable rows: {told}.")
     # No more clicks than impressions, so that these are the largest sum of all.
     if float(rows.rows.astype(float) @ rows.numbers["impressions"]) >= 2**53:
         raise InputError(
-            f"{relation.name} has impressions that add up to 2^53 or more; smaller counts are "
-            "needed."
+            f"{relation.name} has impressions that add up to 2^53 or more; give smaller counts."
         )
     slots = slots_of(rows)
     if any(meaning in meanings for meaning in IDS):
@@ -450,7 +449,7 @@ def _counted_log(
         beyond = RowFault(
             "more columns than the first line names", found.long, 0, *first_long(relation, places)
         )
-        notices.append(f"{_words(beyond, relation)}: what stands there is not read.")
+        notices.append(f"{_words(beyond, relation)}: the surplus values are not read.")
     joined = tuple(_of_events(events))
     contrary = (0, 0)
     if events is not None:
@@ -588,7 +587,7 @@ def _of_events(events: JoinedEvents | None) -> Iterator[str]:
         f"{counted(sizes.views - sizes.views_without, 'view')} by presentation and document."
     )
     if sizes.zeros:
-        yield f"{counted(sizes.zeros, 'row')} of clicks with the number 0: not clicked."
+        yield f"{counted(sizes.zeros, 'click row')} with the number 0, so not clicked."
     if sizes.others:
         yield (
             f"{counted(sizes.others, 'row')} with other actions, such as {quoted(sizes.other)}, "
@@ -598,7 +597,7 @@ def _of_events(events: JoinedEvents | None) -> Iterator[str]:
 
 def _sentences(log: PresentationLog, rows: UsableRows) -> Iterator[str]:
     if log.first_position == 0:
-        yield "Positions start at 0 in this log; 1 was added, so that the top one is rank 1."
+        yield "Positions start at 0 in this log; 1 was added, so that the top position is rank 1."
     elif (top := int(log.position.min())) > 1:
         yield (
             f"The first position in this log is {top}; positions are taken as ranks, so rank 1 was "
@@ -608,34 +607,34 @@ def _sentences(log: PresentationLog, rows: UsableRows) -> Iterator[str]:
         yield "Positions are counted from 1; position 1 is the reference."
     if rows.page_size > 0:
         yield (
-            f"Positions start again on each page of {rows.page_size} documents; they were counted "
-            "on from page to page."
+            f"Positions restart on each page of {rows.page_size} documents; they were renumbered "
+            "across pages."
         )
     if rows.clicked_again:
         yield (
-            f"{counted(rows.clicked_again, 'row')} with more than one click: each is one "
-            "impression that was clicked."
+            f"{counted(rows.clicked_again, 'row')} with more than one click: each counts as one "
+            "clicked impression."
         )
     if rows.page_size < 0:
-        yield "Positions start again below each offset, which was added to them."
+        yield "Positions restart at each page offset, which was added to them."
     if "query" not in log.columns:
-        yield "There is no column query, so all rows are taken as one query."
+        yield "There is no query column, so all rows are taken as one query."
     if log.presentations is not None:
         yield from _of_presentations(log, log.presentations)
     moved, pairs = log.moved_pairs, int(log.pairs.size)
     yield (
         f"{part_of(moved, pairs, '(query, document) pair', does='was', do='were')} shown at more "
-        "than one position; only documents that moved tell position and relevance apart."
+        "than one position; only documents that moved separate position from relevance."
     )
     if int(log.position.max()) == 1:
-        yield "Only position 1 occurs in this log, so no position can be compared with it."
+        yield "Only position 1 occurs in this log, so there is no other position to compare with."
 
 
 def _of_presentations(log: PresentationLog, found: Presentations) -> Iterator[str]:
     if found.repeated:
         yield (
             f"{counted(found.repeated, 'row')} repeated a document at one position of one list; "
-            "each such position is one impression, clicked if one of its rows is."
+            "each such position counts as one impression, clicked if any of its rows is."
         )
     if found.moved:
         noun = counted(found.moved, "list shows", "lists show")
@@ -645,6 +644,6 @@ def _of_presentations(log: PresentationLog, found: Presentations) -> Iterator[st
         )
     if found.left_out:
         yield (
-            f"{counted(found.left_out, 'session')} with more presentations than were asked for "
+            f"{counted(found.left_out, 'session')} with more presentations than the limit "
             f"{'is' if found.left_out == 1 else 'are'} left out."
         )

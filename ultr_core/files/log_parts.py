@@ -70,7 +70,7 @@ def log_parts(
     """
     given = [content] if isinstance(content, (str, Path, bytes, Source)) else list(content)
     if not given:
-        raise InputError("A click log of no file cannot be read; give one file or more.")
+        raise InputError("No file was given for the click log; give one or more.")
     parts: list[Source] = []
     known: set[tuple[int, int]] = set()
     for number, item in enumerate(given, 1):
@@ -110,7 +110,7 @@ def _paths(item: str | Path) -> Iterator[Path]:
         found = sorted(Path(each) for each in glob.glob(str(item), recursive=True))
         files = [each for each in found if each.is_file()]
         if not files:
-            raise InputError(f"No file has a name of the pattern {quoted(str(item))}.")
+            raise InputError(f"No file matches the pattern {quoted(str(item))}.")
         yield from files
     else:
         yield path
@@ -133,8 +133,8 @@ def parts_of(folder: Path) -> list[Path]:
     """
     if not (folder / MARK).exists():
         raise InputError(
-            f"The directory {named(folder)} has no file {MARK}, so its parts may not be complete; "
-            f"if they are, give them as a pattern, such as {named(folder)}/*.parquet.",
+            f"The directory {named(folder)} has no file {MARK}, so its parts may be incomplete; "
+            f"if they are complete, give them as a pattern, such as {named(folder)}/*.parquet.",
             "log_incomplete",
         )
     parts = []
@@ -142,7 +142,7 @@ def parts_of(folder: Path) -> list[Path]:
         below[:] = sorted(each for each in below if not each.startswith(("_", ".")))
         parts += [Path(parent, each) for each in sorted(names) if not each.startswith(("_", "."))]
     if not parts:
-        raise InputError(f"The directory {named(folder)} has no part of a click log.")
+        raise InputError(f"The directory {named(folder)} has no parts of a click log.")
     return parts
 
 
@@ -163,7 +163,7 @@ def is_parquet(source: Source) -> bool:
     found = other_format(start)
     if found and found != _UTF_16 and not start.startswith(ZSTD):
         raise InputError(
-            f"{source.name} is {found}; give CSV or JSON lines, plain or packed with gzip or "
+            f"{source.name} is {found}; give CSV or JSON lines, plain or compressed with gzip or "
             "zstandard, or a Parquet file."
         )
     return False
@@ -232,6 +232,4 @@ def _recoded(pieces: Iterator[bytes], encoding: str | None, name: str) -> Iterat
             yield decoder.decode(piece).encode()
         yield decoder.decode(b"", True).encode()
     except UnicodeError:
-        raise InputError(
-            f"{name} is no {chosen} text; name the encoding that it has.", "encoding"
-        ) from None
+        raise InputError(f"{name} is not {chosen} text; give its encoding.", "encoding") from None

@@ -502,9 +502,9 @@ def _require_ids(relation: Relation, columns: Mapping[str, str]) -> None:
     if rows > _MOST_REPEATS or (most > _MOST_IN_ONE and cells > 0 and rows > 1.5):
         column = columns["presentation"]
         raise InputError(
-            f"The column {quoted(column)} was taken for the id of a presentation, but a document "
-            f"has {rows:,.1f} rows at one position of one of them; it names something larger. Say "
-            "which column holds the id of a presentation, or that none does.",
+            f"The column {quoted(column)} was taken as the presentation id, but on average a "
+            f"document has {rows:,.1f} rows at the same position with the same id, so it means "
+            "something larger. Say which column contains the presentation id, or that none does.",
             "larger_ids",
         )
 
@@ -618,7 +618,9 @@ def _without_busy(
 ) -> tuple[Presentations, list[str]]:
     """The rows without those of sessions that have more presentations than ``most``."""
     if not has["session"]:
-        raise InputError("Sessions can only be left out where a column holds their ids.", "session")
+        raise InputError(
+            "Sessions can be left out only if a column contains their ids; say which.", "session"
+        )
     relation.run(f"CREATE TEMP TABLE busy AS SELECT s FROM sessions WHERE n > {int(most)}")
     left = int(relation.run("SELECT count(*) FROM busy")[0][0])
     draws = facts.draws

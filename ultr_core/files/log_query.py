@@ -46,7 +46,7 @@ class Dialect:
     def identifier(self, name: str) -> str:
         """A name from outside; raises InputError for one that no table or column can have."""
         if not name or "\0" in name:
-            raise InputError(f"{quoted(name)} is not a name of a table or column.", "table")
+            raise InputError(f"{quoted(name)} is not a table or column name.", "table")
         return self.mark + name.replace(self.mark, self.mark * 2) + self.mark
 
 
@@ -84,7 +84,7 @@ def table_parts(text: str) -> list[str]:
     if not 1 <= len(parts) <= _MOST_PARTS or not all(parts):
         raise InputError(
             f"{quoted(text)} does not name a table; give it as table, schema.table or "
-            'catalogue.schema.table, and a part that has a dot as "a.b".',
+            'catalogue.schema.table, and quote a part that contains a dot, as in "a.b".',
             "table",
         )
     return parts
@@ -132,7 +132,7 @@ def _used(columns: Mapping[str, str]) -> dict[str, str]:
     for meaning in columns:
         if meaning not in COLUMNS:
             raise InputError(
-                f"{quoted(meaning)} is no meaning of a column; meanings are {', '.join(COLUMNS)}.",
+                f"{quoted(meaning)} is not a column meaning; choose from {', '.join(COLUMNS)}.",
                 "columns",
             )
     found = {name: name for name in _BY_THEIR_NAME} | dict(columns)

@@ -13,28 +13,28 @@ from ultr_core.files.log_parts import ENCODINGS
 ENCODING = Choice(
     "encoding", "Encoding", {"": "UTF-8 or UTF-16", **{each: each for each in ENCODINGS}},
     default="",
-    help="The encoding of a log that is text; without it UTF-8, or UTF-16 by its first bytes.",
+    help="The encoding of a text log; by default UTF-8, or UTF-16 if its first bytes say so.",
 )  # fmt: skip
 FIRST_POSITION = Choice(
     "first_position", "First position", {"": "as the log shows", "0": "0", "1": "1"}, default="",
-    help="The number of the top position, where the log leaves it in doubt.",
+    help="The number of the top position, if it is unclear from the log.",
 )  # fmt: skip
 PAGE_SIZE = Number(
     "page_size", "Documents on a page", 1, 1_000, decimals=0, default=None,
-    help="How many documents a page of results has, where positions start again on each.",
+    help="The number of documents on a results page, if positions restart on each page.",
 )  # fmt: skip
 MOST_PRESENTATIONS = Number(
     "most_presentations", "Largest session", 1, 10**9, decimals=0, default=None,
-    help="Sessions with more presentations than this are left out, such as programs.",
+    help="Sessions with more presentations than this, such as bots, are left out.",
 )  # fmt: skip
 CLICKS_ONCE = Switch(
     "clicks_once", "Clicks count once",
-    help="A row is one impression, however often it was clicked.",
+    help="Each row is one impression, however often it was clicked.",
 )  # fmt: skip
 
 TABLE = Text(
     "table", "Table", longest=500,
-    help="Of a DuckDB file, the table that is the log, such as clicks or shop.clicks.",
+    help="The table of a DuckDB file that contains the log, such as clicks or shop.clicks.",
 )  # fmt: skip
 
 READING_FIELDS: tuple[Field, ...] = (
@@ -44,15 +44,15 @@ READING_FIELDS: tuple[Field, ...] = (
 
 SELECT = Text(
     "select", "SELECT", longest=100_000,
-    help="Of a DuckDB file, the one SELECT that is the log; it reads nothing but the file.",
+    help="A single SELECT that returns the log from a DuckDB file; it can read only that file.",
 )  # fmt: skip
 """For commands alone: on a page a visitor names a table."""
 
 
 SHOWN_WHOLE = Switch(
     "shown_whole", "Only queries whose candidates were all shown",
-    help="judge by the queries whose candidates were all shown, where others were not; the answer "
-    "is about those",
+    help="use only queries whose candidates were all shown; the results then apply to those "
+    "queries",
 )  # fmt: skip
 """Of a log that was read and joined: for the judging of rankers."""
 

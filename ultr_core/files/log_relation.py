@@ -144,8 +144,9 @@ class Part:
         column, kind = f"c{place}", self.types[place]
         if is_nested(kind):
             raise InputError(
-                f"The column {quoted(self.header[place])} of {self.name} holds {_in_words(kind)}; "
-                "numbers or text are needed: write a row for each document that was shown.",
+                f"The column {quoted(self.header[place])} of {self.name} contains "
+                f"{_in_words(kind)} instead of numbers or text; write one row for each document "
+                "shown.",
                 "lists",
             )
         if self.is_text or kind == "VARCHAR":
@@ -198,8 +199,8 @@ class Part:
     def lost_ids(self, place: int) -> InputError:
         """The error for a column of ids that are floats of 2^53 or more."""
         return InputError(
-            f"The column {quoted(self.header[place])} of {self.name} holds numbers of 2^53 or more "
-            "as floats, which merges ids; write the ids as text or as whole numbers.",
+            f"The column {quoted(self.header[place])} of {self.name} contains numbers of 2^53 or "
+            "more as floats, which merges ids; write the ids as text or as whole numbers.",
             "lost_ids",
         )
 
@@ -209,7 +210,7 @@ class Part:
             return self.lost_ids(int(own[1]))
         if not self.is_text:
             if "UTF8" in text or "UTF-8" in text or isinstance(error, UnicodeError):
-                return InputError(f"{self.name} has text that is no UTF-8; write it as UTF-8.")
+                return InputError(f"{self.name} has text that is not UTF-8; write it as UTF-8.")
             return damaged(self.name)
         if found := _LINE_ERROR.match(text):
             place = f"ine {found[1]} of {self.name}"
@@ -217,7 +218,9 @@ class Part:
                 return ROW_BYTES.exceeded(f"The row that begins in l{place}")
             if "nvalid unicode" in text or "not utf-8" in text:
                 return _not_utf8(f"L{place}")
-            return InputError(f"L{place} is no CSV; give every row the columns of the first line.")
+            return InputError(
+                f"L{place} is not CSV; give every row the columns named in the first line."
+            )
         kind = "JSON lines" if self.pointers else "CSV"
         return InputError(
             f"{self.name} cannot be read as {kind}; save it as plain {kind} in UTF-8."
@@ -226,7 +229,7 @@ class Part:
 
 def _not_utf8(place: str) -> InputError:
     return InputError(
-        f"{place} is no UTF-8 text; save the file as UTF-8, or say which encoding it has.",
+        f"{place} is not UTF-8 text; save the file as UTF-8, or give its encoding.",
         "encoding",
     )
 
@@ -671,7 +674,7 @@ def _text(source: Source, columns: Mapping[str, str] | None, stream: IO[bytes], 
     scan = _csv_scan(names, delimiter, quote="'\"'", skip=skip, parallel=not quotes)
     return Part(
         source,
-        _packing(source, f"CSV, {DELIMITERS[delimiter]} between columns, UTF-8"),
+        _packing(source, f"CSV, {DELIMITERS[delimiter]}-separated, UTF-8"),
         "line",
         tuple(header),
         ("VARCHAR",) * len(header),
@@ -749,7 +752,7 @@ def _json(source: Source, stream: IO[bytes], path: str) -> Part:
         elif number == 0:
             raise InputError(
                 f"{source.name} begins like JSON but not with one object on its first line; write "
-                "JSON lines: an object for each row, and each on a line of its own.",
+                "JSON lines: one object per row, each on a separate line.",
                 "json_lines",
             )
     stream.seek(0)
@@ -824,7 +827,7 @@ def _head(
     # Counted before it is refused: a line of many columns says so.
     split_header(line.decode("utf-8", "replace"), columns, name)
     raise InputError(
-        f"{name} is no UTF-8 text with a line of column names; give a CSV file in UTF-8, plain or "
+        f"{name} is not UTF-8 text with a line of column names; give a CSV file in UTF-8, plain or "
         "gzip, or a Parquet file."
     )
 
@@ -841,7 +844,7 @@ def _without_header(stream: IO[bytes], name: str) -> InputError:
         if size > _HEAD_BYTES:
             what += f" among its first {_HEAD_BYTES:,} bytes"
     return InputError(
-        f"{name} {what}; begin a click log with the names of its columns, such as "
+        f"{name} {what}; start the click log with its column names, such as "
         "query,document,position,click.",
         "empty_file",
     )

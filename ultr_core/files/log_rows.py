@@ -32,9 +32,9 @@ IN_COUNTS = ("group", "query_presentations")
 """Meanings of columns that counts of a log have in place of ``IDS``."""
 
 CLICK_WITHOUT_POSITION = "a click without a position"
-CLICK_WITHOUT_NUMBER = "a click that is no whole number of 0 or more, in the clicks"
-CLICK_WITHOUT_VIEW = "a click on what was not shown in its presentation"
-WITHOUT_PRESENTATION = "no id of a presentation"
+CLICK_WITHOUT_NUMBER = "a click that is not a whole number of 0 or more, in the clicks file"
+CLICK_WITHOUT_VIEW = "a click on a document not shown in its presentation"
+WITHOUT_PRESENTATION = "no presentation id"
 
 _VALUES = {
     "click": "a click",
@@ -43,7 +43,7 @@ _VALUES = {
     "swap": "a swapped rank",
     "page": "a page",
     "offset": "an offset",
-    "group": "a group of sessions",
+    "group": "a session group",
     "query_presentations": "a number of presentations",
 }
 _TRUTHS = ("click", "impressions")  # may be true or false
@@ -178,10 +178,10 @@ def require_rows(relation: Relation, places: Places) -> None:
         if rows < _LOOKED_AT or faulty < _NEARLY_NONE * rows:
             continue
         what = (
-            f"end before the column {quoted(part.header[last])}; give every row the columns of "
-            f"line {part.skip}"
+            f"end before the column {quoted(part.header[last])}; give every row the columns named "
+            f"in line {part.skip}"
             if part.is_csv
-            else "are no JSON objects; write an object for each row, on a line of its own"
+            else "are not JSON objects; write one object per row, each on a separate line"
         )
         raise InputError(
             f"{faulty:,} of the first {rows:,} rows of {part.name} {what}.",
@@ -417,8 +417,8 @@ def _require_not_swapped(
     if most <= 1 or last > 1 or not (position[usable] == 0).any():
         return
     raise InputError(
-        f"The column {quoted(columns['position'])}, taken for the position, holds only 0 and 1, "
-        f"and the column {quoted(columns['click'])}, taken for clicks, numbers up to {most:,}: "
+        f"The column {quoted(columns['position'])}, taken as the position, contains only 0 and 1, "
+        f"and the column {quoted(columns['click'])}, taken as clicks, has numbers up to {most:,}: "
         "they seem to be the other way round; say which is which.",
         "columns",
     )
@@ -438,9 +438,9 @@ def _clicked_once(
     clicked = int(counted.rows[usable & (clicks > 0)].sum())
     if again > _FEW_AGAIN * clicked and not how.clicks_once:
         raise InputError(
-            f"{again:,} of {clicked:,} rows with a click have more than one, and no column has the "
-            "impressions; add them, or, if a row is one impression, say that its clicks count "
-            "once.",
+            f"{again:,} of {clicked:,} clicked rows have more than one click, and no column has "
+            "the impressions; add that column or, if each row is one impression, say that its "
+            "clicks count once.",
             "clicks_once",
         )
     return np.minimum(clicks, 1), again
@@ -472,9 +472,9 @@ def _require_counts(
         return
     example = int(shown[usable][int(np.argmax(shared))])
     raise InputError(
-        f"The column {quoted(column)} holds numbers that the rows of one list share, such as "
-        f"{example:,}, and no row has more than one click, as with ids of presentations; say "
-        "whether it holds impressions or the presentation.",
+        f"In the column {quoted(column)}, the rows of one list share a number, such as "
+        f"{example:,}, and no row has more than one click, as with presentation ids; say whether "
+        "it contains impressions or the presentation id.",
         "columns",
     )
 
@@ -532,7 +532,7 @@ def _first_position(
             )
         first = 0 if at_zero and at_zero >= _MANY * at_one else 1
     if first == 1:
-        marks.add(usable & (position == 0), "position 0, where positions start at 1")
+        marks.add(usable & (position == 0), "position 0, although positions start at 1")
     return first
 
 
@@ -572,8 +572,8 @@ def _down_the_pages(
         longest = int(position[usable].max())
         if longest > last[0] or full < 0.9 * begun:
             raise InputError(
-                "Positions start again on each page of results, and how many documents a page has "
-                f"is unclear (up to {longest:,}); say how many.",
+                "Positions restart on each results page, and the number of documents per page is "
+                f"unclear (up to {longest:,}); say how many.",
                 "page_size",
             )
         size = last[0]
@@ -656,8 +656,8 @@ def _number_or_truth(text: str) -> float | None:
 
 def _value_faults(meaning: str, fault: NDArray[np.int8]) -> Iterator[tuple[NDArray[np.bool_], str]]:
     """Rows of each fault of a column, and what is wrong there."""
-    yield (fault == _TEXT) | (fault == _EMPTY), "that is no number"
-    yield fault == _BROKEN, "that is no whole number of 0 or more"
+    yield (fault == _TEXT) | (fault == _EMPTY), "that is not a number"
+    yield fault == _BROKEN, "that is not a whole number of 0 or more"
     limit = f"{_LIMITS[meaning]:,}" if meaning in _LIMITS else "2^53"
     yield fault == _HUGE, f"that is too large ({limit} or more)"
 

@@ -24,13 +24,13 @@ _WHAT = "The table of names"
 
 @dataclass(frozen=True)
 class NameTable:
-    """The id of each name; name: of the file, for messages."""
+    """The id of each name; name: the file's name, for messages."""
 
     ids: Mapping[str, str]
     name: str = "the table of names"
 
     def ids_of(self, names: Sequence[str]) -> tuple[list[str], list[bool]]:
-        """The id of each name, and whether the table has it; a name that it lacks stays.
+        """The id of each name, and whether the table has it; other names are unchanged.
 
         >>> NameTable({"lamp": "7"}).ids_of(["lamp", "desk"])
         (['7', 'desk'], [True, False])
@@ -52,19 +52,19 @@ def _columns(header: Sequence[str], name: str) -> tuple[int, int]:
         names = 1 - ids
     if ids is None or names is None:
         raise InputError(
-            f"{name}, line 1 has the columns {in_words(header)}; one must be called "
-            f"{', '.join(ID_COLUMNS)} and contain the ids of the corpus, the other "
-            f"{', '.join(NAME_COLUMNS)} and contain the names in the log.",
+            f"{name}, line 1 has the columns {in_words(header)}; call the column with the corpus's "
+            f"ids {', '.join(ID_COLUMNS[:-1])} or {ID_COLUMNS[-1]}, and the column with the log's "
+            f"names {', '.join(NAME_COLUMNS[:-1])} or {NAME_COLUMNS[-1]}.",
             "column_missing",
         )
     return ids, names
 
 
 def parse_names(text: str | bytes, name: str = "the table of names") -> NameTable:
-    """A table of names out of CSV text, or the bytes of an upload.
+    """A table of names from CSV text, or from the bytes of an upload.
 
-    Several names may have one id. Raises InputError for columns that are missing, a line without
-    id or name, or a name with two ids, which could be either.
+    Several names may share an id. Raises InputError for a missing column, a line without id or
+    name, or a name with two ids.
     """
     text = text_of(text, name) if isinstance(text, bytes) else text
     with expecting("names", text, name):
@@ -75,21 +75,21 @@ def parse_names(text: str | bytes, name: str = "the table of names") -> NameTabl
         place = f"{name}, line {number}"
         if len(cells) < len(header):
             raise InputError(
-                f"{place} has {counted(len(cells), 'cell')}; {len(header)} are needed.",
+                f"{place} has {counted(len(cells), 'cell')}; give {len(header)}.",
                 "cells_missing",
             )
         found, given = cells[id_column].strip(), cells[name_column].strip()
         if not found or not given:
             raise InputError(
-                f"{place} has no {'name' if found else 'id'}; each line needs both.",
+                f"{place} has no {'name' if found else 'id'}; give both on each line.",
                 "name_missing" if found else "id_missing",
             )
         if ids.setdefault(given, found) != found:
             raise InputError(
-                f"{place}: {quoted(given)} has the ids {quoted(ids[given])} and {quoted(found)}; "
-                "a log that names it could mean either, so keep one.",
+                f"{place}: {quoted(given)} has two ids, {quoted(ids[given])} and {quoted(found)}; "
+                "keep one.",
                 "two_ids",
             )
     if not ids:
-        raise InputError(f"{name} has no line with an id and a name.", "empty_file")
+        raise InputError(f"{name} has no lines with an id and a name.", "empty_file")
     return NameTable(ids, name)

@@ -46,10 +46,11 @@ _ORIGIN = re.compile(r"query = (\S+) candidate = ([0-9]{1,9})(?!\S)")
 def write_proprank(
     path: str | Path, corpus: Corpus, weights: Weights, *, progress: Progress | None = None
 ) -> int:
-    """Write one ranking for each document with a weight above 0; return how many lines they take.
+    """Write one ranking for each document with a weight above 0; return the number of lines.
 
-    Gzip where the name ends in ``.gz``. Raises InputError for weights of another corpus, ids a
-    file cannot hold, feature ids below 1 or above 99,999,999, or if it cannot be written.
+    Gzip if the name ends in ``.gz``. Raises InputError for weights of another corpus, ids that the
+    format does not allow, feature ids below 1 or above 99,999,999, or if the file cannot be
+    written.
     """
     _check(corpus, weights)
     with writing(path, "The training file") as file:
@@ -57,7 +58,7 @@ def write_proprank(
 
 
 def packed_proprank(corpus: Corpus, weights: Weights) -> bytes:
-    """What `write_proprank` writes, as gzip in memory; see `proprank_bytes` before.
+    """What `write_proprank` writes, as gzip in memory; call `proprank_bytes` first.
 
     Raises InputError as `write_proprank` does.
     """
@@ -69,11 +70,11 @@ def packed_proprank(corpus: Corpus, weights: Weights) -> bytes:
 
 
 def proprank_bytes(corpus: Corpus, weights: Weights) -> int:
-    """The most bytes that `write_proprank` can take without gzip, from counts alone.
+    """An upper bound on the bytes that `write_proprank` writes without gzip, from counts alone.
 
-    Each document with a weight repeats all rows of its query, so that a query with k of them among
-    n documents takes k times n lines. Numbers are counted at their widest, names as they are; true
-    sizes are about half of it with features between 0 and 1.
+    Each document with a weight repeats all rows of its query, so a query with k such documents
+    among n takes k n lines. Numbers are counted at their widest, names at their true length; with
+    features between 0 and 1, true sizes are about half the bound.
     """
     chosen = np.flatnonzero(weights.values)
     starts, sizes = corpus.query_offsets[:-1], np.diff(corpus.query_offsets)
@@ -199,16 +200,16 @@ def _with_zeros(line: str, absent: list[int]) -> str:
 def read_proprank(path: str | Path, *, progress: Progress | None = None) -> tuple[Corpus, Weights]:
     """Read a training file: the queries that have a training example, and the weights.
 
-    A file written here gives back the corpus' queries with a weight above 0 and their weights;
-    the grades are those of the file, 1 for documents with a training example. In a file from
-    elsewhere each ranking is a query of its own, and n is their number. A row without ``cost:``
-    counts 1. Raises InputError that names file and line of the first fault.
+    A file written by the lab gives back the corpus's queries with a weight above 0 and their
+    weights; the grades are those in the file, 1 for documents with a training example. In other
+    files, each ranking is a separate query, and n is their number. A row without ``cost:`` has
+    cost 1. Raises InputError, which names the file and line of the first fault.
     """
     return _read(Source.file(path, "The training file"), progress)
 
 
 def parse_proprank(data: bytes, name: str) -> tuple[Corpus, Weights]:
-    """A training file out of the bytes of an upload called ``name``; see `read_proprank`."""
+    """A training file from the bytes of an upload called ``name``; see `read_proprank`."""
     return _read(Source.upload(data, name), None)
 
 
@@ -254,8 +255,8 @@ def _examples(source: Source, rankings: int) -> float:
     if not 0 < examples <= 1e100:
         raise InputError(
             f"{source.name}, line {text.count(bytes([10]), 0, found.start()) + 1}: n is "
-            f"{quoted(found[1].decode('utf-8', errors='replace'))}; the number of training "
-            "examples must be above 0.",
+            f"{quoted(found[1].decode('utf-8', errors='replace'))}; give a number of training "
+            "examples above 0.",
             "not_a_number",
         )
     return examples
@@ -265,8 +266,8 @@ def _check_rankings(table: Table, positive: NDArray[np.bool_]) -> None:
     """Refuse a second clicked document in a ranking, a cost on another one, and no click at all."""
     if not positive.any():
         raise InputError(
-            f"{table.name} has no row with label 1, so there is nothing to train on; the clicked "
-            "document of each ranking needs it.",
+            f"{table.name} has no row with label 1, so there is nothing to train on; give the "
+            "clicked document of each ranking label 1.",
             "no_click_rows",
         )
     rows = np.flatnonzero(positive)
@@ -277,16 +278,16 @@ def _check_rankings(table: Table, positive: NDArray[np.bool_]) -> None:
         row = rows[order[again[0] + 1]]
         raise InputError(
             f"{table.name}, line {table.lines[row]} is the second row with a label above 0 of "
-            f"query {quoted(table.query_ids[table.query_of_row[row]])}; each ranking has one "
-            "clicked document, and each click a ranking of its own.",
+            f"query {quoted(table.query_ids[table.query_of_row[row]])}; write one ranking per "
+            "click, with one clicked document each.",
             "clicked_twice",
         )
     if table.costs is not None:
         misplaced = np.flatnonzero(~positive & ~np.isnan(table.costs))
         if misplaced.size:
             raise InputError(
-                f"{table.name}, line {table.lines[misplaced[0]]} has a cost and label 0; a cost "
-                "belongs to the clicked document, whose label is 1.",
+                f"{table.name}, line {table.lines[misplaced[0]]} has a cost and label 0; give the "
+                "cost to the clicked document, whose label is 1.",
                 "cost_misplaced",
             )
 
@@ -326,8 +327,8 @@ def _merged(
         if [origins[row] for row in rows] != expected or len(known) != len(rows):
             raise InputError(
                 f"{name}, line {lines[start]} begins a ranking of query {quoted(query)} whose "
-                "comments do not number its candidates 1, 2, ..., each once and as many as in "
-                "the query's other rankings; write the file again or remove the comments.",
+                "comments do not number its candidates 1, 2, ... as in the query's other rankings; "
+                "write the file again or remove the comments.",
                 "candidates_unnumbered",
             )
         if known is not rows:
@@ -361,9 +362,9 @@ def _require_equal(
         same = ids is None or ids[one] == ids[other]
         if not same or not _same_row(corpus.features, one, other):
             raise InputError(
-                f"{name}, line {lines[other]} has another document than line {lines[one]}, but its "
-                "comment says that it is the same candidate; write the file again or remove the "
-                "comments.",
+                f"{name}, lines {lines[one]} and {lines[other]} have different documents, but "
+                "their comments say that they are the same candidate; write the file again or "
+                "remove the comments.",
                 "candidate_differs",
             )
 

@@ -59,7 +59,7 @@ def svm_light_text(model: LinearModel) -> str:
 
 
 def write_svm_light_model(model: LinearModel, path: str | Path) -> None:
-    """Write `svm_light_text` to a file; raises InputError if that cannot be done."""
+    """Write `svm_light_text` to a file; raises InputError if the file cannot be written."""
     text = svm_light_text(model)
     with writing(path, "The model") as file:
         file.write(text)
@@ -76,7 +76,7 @@ def parse_svm_light_model(text: str, name: str) -> LinearModel:
     head = list(islice(lines, _VECTORS_FROM_LINE - 1))
     if text.count("\n") + 1 < _VECTORS_FROM_LINE:
         raise InputError(
-            f"{name} ends after line {len(head)}; a model of svm_light has "
+            f"{name} ends after line {len(head)}; an svm_light model has "
             f"{_VECTORS_FROM_LINE - 1} lines of settings and then its vectors.",
             "model_too_short",
         )
@@ -92,7 +92,7 @@ def parse_svm_light_model(text: str, name: str) -> LinearModel:
         _add_vector(weights, line.partition("#")[0], f"{name}, line {number}")
     if not weights:
         raise InputError(
-            f"{name} has no feature in any vector; each needs 'alpha id:value ...'.",
+            f"{name} has no features in any vector; write each as 'alpha id:value ...'.",
             "model_without_features",
         )
     ids = sorted(weights)
@@ -100,8 +100,8 @@ def parse_svm_light_model(text: str, name: str) -> LinearModel:
     unusable = np.flatnonzero(~np.isfinite(values))
     if unusable.size:
         raise InputError(
-            f"{name}: the vectors add up to more than a number can hold at feature "
-            f"{ids[unusable[0]]}.",
+            f"{name}: at feature {ids[unusable[0]]}, the vectors sum to more than the largest "
+            "number; scale them down.",
             "model_too_large",
         )
     values.setflags(write=False)
@@ -126,7 +126,7 @@ def _add_vector(weights: dict[int, float], vector: str, place: str) -> None:
         feature = int(text)
         if feature <= last:
             raise InputError(
-                f"{place}: feature {feature} comes after {last}; ids must rise.", "model_ids"
+                f"{place}: feature {feature} comes after {last}; ids must increase.", "model_ids"
             )
         last = feature
         number = _number(value, place, f"the value of feature {feature}")
@@ -137,7 +137,7 @@ def _number(text: str, place: str, what: str) -> float:
     value = number_in_text(text)
     if not math.isfinite(value):
         raise InputError(
-            f"{place}: {what} is {quoted(text)}; a finite number is needed.", "not_a_number"
+            f"{place}: {what} is {quoted(text)}; give a finite number.", "not_a_number"
         )
     return value
 
@@ -188,7 +188,7 @@ def ranker_text(model: LinearModel, trained: Mapping[str, Any] | None = None) ->
 def write_ranker(
     model: LinearModel, path: str | Path, *, trained: Mapping[str, Any] | None = None
 ) -> None:
-    """Write a ranker as JSON (see `ranker_text`), gzip where the name ends in ``.gz``.
+    """Write a ranker as JSON (see `ranker_text`), gzip if the name ends in ``.gz``.
 
     Raises InputError if the file cannot be written.
     """
@@ -200,14 +200,14 @@ def write_ranker(
 def read_ranker(path: str | Path) -> LinearModel:
     """Read a ranker from JSON or svm_light model text, plain or gzip.
 
-    A LinearRanker where the file gives C and certificate, else a LinearModel. Raises InputError
-    that names the file and what in it is wrong.
+    Returns a LinearRanker if the file gives C and a certificate, else a LinearModel. Raises
+    InputError, which names the file and what is wrong in it.
     """
     return _parse(read_text(path, _WHAT), named(path))
 
 
 def parse_ranker(data: bytes, name: str) -> LinearModel:
-    """A ranker out of the bytes of an upload called ``name``; see `read_ranker`."""
+    """A ranker from the bytes of an upload called ``name``; see `read_ranker`."""
     return _parse(text_of(data, name), name)
 
 
@@ -234,13 +234,13 @@ def _record(text: str, name: str) -> dict[str, Any]:
 def on_columns_of(
     corpus: Corpus, model: LinearModel, *, missing_zero: bool = False
 ) -> tuple[LinearModel, tuple[str, ...]]:
-    """The model on the feature columns of a corpus, and sentences on what does not match.
+    """The model on a corpus's feature columns, and sentences about what does not match.
 
-    A feature that the model weighs and the corpus does not have, or one of the corpus beyond the
-    model's first and last, means other features: it is refused, unless ``missing_zero`` says that
-    missing ones are 0 or the corpus is sparse, so that it leaves zeros out. One in between that
-    the model does not know has the coefficient 0, which models of svm_light leave out. Raises
-    InputError if they have no feature in common.
+    If the model weights a feature that the corpus lacks, or the corpus has a feature outside the
+    model's range of ids, their features differ: the model is refused, unless ``missing_zero`` says
+    that missing features are 0 or the corpus is sparse and omits zeros. A feature within the range
+    that the model does not list has coefficient 0, which svm_light models omit. Raises InputError
+    if they have no features in common.
     """
     if np.array_equal(corpus.feature_ids, model.feature_ids):
         return model, ()
@@ -250,7 +250,8 @@ def on_columns_of(
     if not len(common):
         raise InputError(
             f"The ranker knows the features {some_ids(model.feature_ids)} and the corpus has "
-            f"{some_ids(corpus.feature_ids)}: none in common, so it cannot rank these documents.",
+            f"{some_ids(corpus.feature_ids)}: they have none in common, so it cannot rank these "
+            "documents.",
             "no_common_features",
         )
     coefficients = np.zeros(corpus.n_features)
@@ -270,8 +271,8 @@ def on_columns_of(
     notices = []
     if len(unknown):
         notices.append(
-            f"The ranker does not know {_counted(unknown)} of the corpus ({some_ids(unknown)}) and "
-            "ignores them."
+            f"The ranker ignores {_counted(unknown)} of the corpus that it does not know "
+            f"({some_ids(unknown)})."
         )
     if len(absent):
         notices.append(
@@ -295,7 +296,7 @@ def _parse(text: str, name: str) -> LinearModel:
 def _from_json(text: str, name: str) -> LinearModel:
     if not text.strip():
         raise InputError(
-            f"{name} has no line with content; a ranker is JSON, or a model of svm_light.",
+            f"{name} is blank; give a ranker as JSON or as an svm_light model.",
             "empty_file",
         )
     content = _content(text, name)
@@ -303,14 +304,15 @@ def _from_json(text: str, name: str) -> LinearModel:
     coefficients = _numbers(content, "coefficients", name, whole=False)
     if len(ids) != len(coefficients) or not ids:
         raise InputError(
-            f"{name} has {len(ids)} feature_ids and {len(coefficients)} coefficients; as many of "
-            "each are needed, and at least one.",
+            f"{name} has {len(ids)} feature_ids and {len(coefficients)} coefficients; give the "
+            "same number of each, at least one.",
             "ranker_lengths",
         )
     feature_ids = np.array(ids, np.int64)
     if feature_ids[0] < 0 or (np.diff(feature_ids) <= 0).any():
         raise InputError(
-            f"{name}: feature_ids must be rising whole numbers of 0 or more.", "model_ids"
+            f"{name}: feature_ids must be whole numbers of 0 or more, in increasing order.",
+            "model_ids",
         )
     w = np.array(coefficients, np.float64)
     w.setflags(write=False)
@@ -318,7 +320,7 @@ def _from_json(text: str, name: str) -> LinearModel:
         return LinearModel(w, feature_ids)
     cost = content["C"]
     if not _is_number(cost) or cost <= 0:
-        raise InputError(f"{name}: C is {quoted(cost)}; a number above 0 is needed.", "ranker_c")
+        raise InputError(f"{name}: C is {quoted(cost)}; give a number above 0.", "ranker_c")
     return LinearRanker(w, feature_ids, float(cost), _certificate(content["certificate"], name))
 
 
@@ -330,7 +332,7 @@ def _content(text: str, name: str) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise InputError(
             f"{name}, line {error.lineno}, column {error.colno}: neither JSON ({error.msg}) nor "
-            f"a model of svm_light, which begins with '{FIRST_LINE}'.",
+            f"an svm_light model, which begins with '{FIRST_LINE}'.",
             "not_a_model",
         ) from None
     except InputError:
@@ -338,7 +340,7 @@ def _content(text: str, name: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise InputError(
             f"{name} contains JSON that no ranker needs: NaN, infinity, numbers with thousands of "
-            "digits or endlessly nested lists.",
+            "digits or very deeply nested lists.",
             "ranker_json",
         ) from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
@@ -348,8 +350,8 @@ def _content(text: str, name: str) -> dict[str, Any]:
         )
     if content.get("version") != VERSION:
         raise InputError(
-            f"{name} has version {quoted(content.get('version'))} of the format; version "
-            f"{VERSION} is read here.",
+            f"{name} has version {quoted(content.get('version'))} of the format; give version "
+            f"{VERSION}.",
             "ranker_version",
         )
     return content
@@ -372,7 +374,7 @@ def _numbers(content: dict[str, Any], key: str, name: str, whole: bool) -> list[
         if not right:
             wanted = "a whole number of 0 or more" if whole else "a finite number"
             raise InputError(
-                f"{name}: number {place} of {key} is {quoted(value)}; {wanted} is needed.",
+                f"{name}: number {place} in {key} is {quoted(value)}; give {wanted}.",
                 "ranker_number",
             )
     return values
@@ -396,16 +398,16 @@ def _certificate(values: Any, name: str) -> Certificate:
         right = _is_number(value) if kind is float else type(value) is kind
         if not right:
             raise InputError(
-                f"{name}: the certificate's {field.name} is {quoted(value)}; a value of kind "
-                f"{kind.__name__} is needed.",
+                f"{name}: the certificate's {field.name} is {quoted(value)}; give a value of type "
+                f"{kind.__name__}.",
                 "kind",
             )
         found[field.name] = kind(value)
     measure = str(found["measure"])
     if not (measure.isprintable() and 0 < len(measure) <= _LONGEST_MEASURE):
         raise InputError(
-            f"{name}: the certificate's measure is {quoted(measure)}; a name of at most "
-            f"{_LONGEST_MEASURE} characters in one line is needed.",
+            f"{name}: the certificate's measure is {quoted(measure)}; give a name of at most "
+            f"{_LONGEST_MEASURE} characters on one line.",
             "ranker_measure",
         )
     return Certificate(**found)

@@ -33,7 +33,7 @@ def scores_for(corpus: Corpus, scores: ArrayLike) -> NDArray[Any]:
     if values.shape != (corpus.n_documents,):
         raise InputError(
             f"{counted(values.size, 'score was', 'scores were')} given for "
-            f"{counted(corpus.n_documents, 'document')}; give one for each.",
+            f"{counted(corpus.n_documents, 'document')}; give one score per document.",
             "one_score_each",
         )
     return values
@@ -48,8 +48,8 @@ def require_finite_scores(scores: NDArray[Any], name: str) -> None:
     if unusable.size:
         raise InputError(
             f"{name} gives {unusable.size:,} of {counted(scores.size, 'document')} a score that is "
-            f"not a finite number, the first of them {scores[unusable[0]]} for document "
-            f"{unusable[0]:,} (counted from 0); scale its coefficients or scores down.",
+            f"not a finite number; the first is {scores[unusable[0]]} for document "
+            f"{unusable[0]:,} (counted from 0). Scale its coefficients or scores down.",
             "score_not_finite",
         )
 
@@ -88,10 +88,9 @@ def write_scores(
     *,
     form: ScoreForm | None = None,
 ) -> None:
-    """Write `scores_text`; the name's ending, before .gz, says the form where it is not given.
+    """Write `scores_text`; if no form is given, the ending of the name, before .gz, decides.
 
-    A name in .csv gives a table, one in .run or .trec a TREC run. Raises InputError if that cannot
-    be done.
+    .csv gives a table, .run or .trec a TREC run. Raises InputError if the file cannot be written.
     """
     ending = Path(str(path).lower().removesuffix(".gz")).suffix
     text = scores_text(corpus, scores, form=form or _FORMS.get(ending, "lines"))
@@ -107,14 +106,14 @@ class ScoreFile(NamedTuple):
 
 
 def read_scores(path: str | Path, corpus: Corpus) -> NDArray[np.float64]:
-    """The scores of `read_score_file` alone."""
+    """Only the scores of `read_score_file`."""
     return read_score_file(path, corpus).scores
 
 
 def parse_scores(
     text: str | bytes, corpus: Corpus, name: str = "the score file"
 ) -> NDArray[np.float64]:
-    """The scores of `parse_score_file` alone."""
+    """Only the scores of `parse_score_file`."""
     return parse_score_file(text, corpus, name).scores
 
 
@@ -133,9 +132,7 @@ def parse_score_file(text: str | bytes, corpus: Corpus, name: str = "the score f
     text = text_of(text, name) if isinstance(text, bytes) else text
     first = text.lstrip().partition("\n")[0].strip()
     if not first:
-        raise InputError(
-            f"{name} has no score in it; one for each document is needed.", "empty_file"
-        )
+        raise InputError(f"{name} contains no scores; give one per document.", "empty_file")
     with expecting("scores", text, name):
         if is_run(first):
             return ScoreFile(*parse_run(text, corpus, name))
@@ -162,8 +159,8 @@ def _from_lines(text: str, corpus: Corpus, name: str) -> NDArray[np.float64]:
         has = min(len(values), corpus.n_documents)
         raise InputError(
             f"{name} has {more}{counted(has, 'score')} and the corpus "
-            f"{counted(corpus.n_documents, 'document')}; one score for each row of the corpus file "
-            "is needed, in the same order.",
+            f"{counted(corpus.n_documents, 'document')}; give one score per row of the corpus "
+            "file, in the same order.",
             "one_score_each",
         )
     scores = np.array(values)
@@ -182,8 +179,8 @@ def _from_table(text: str, corpus: Corpus, name: str) -> NDArray[np.float64]:
         query, candidate, *_ = next(candidate_rows(corpus, missing[:1]))
         raise InputError(
             f"{name} has no score for {missing.size:,} of "
-            f"{counted(corpus.n_documents, 'document')}, the first of them candidate {candidate} "
-            f"of query {query}; each needs one.",
+            f"{counted(corpus.n_documents, 'document')}, such as candidate {candidate} of query "
+            f"{query}; give each document a score.",
             "score_missing",
         )
     return scores

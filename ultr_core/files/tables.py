@@ -152,8 +152,8 @@ def parse_number(text: str, place: str) -> float:
     whole = digits.lstrip("+-").isdigit() and "e" not in text.lower()
     if too_small or (whole and abs(value) >= 2**53 and int(digits) != int(value)):
         raise InputError(
-            f"{place}: {quoted(text)} has more digits, or a smaller exponent, than a number can "
-            "hold, so that different values would be equal; scale or round them.",
+            f"{place}: {quoted(text)} has more digits, or a smaller exponent, than a float can "
+            "represent, so different values would become equal; scale or round them.",
             "number_lost",
         )
     return value
@@ -180,8 +180,8 @@ class CandidateTable:
         if self._candidate is None and corpus.document_ids is None:
             raise InputError(
                 f"{name} names documents by id, but the corpus has no document ids (comments '# "
-                "docid = X'); give the column candidate, the place within the query, counted from "
-                "1.",
+                "docid = X'); give a column candidate with each document's place within its query, "
+                "counted from 1.",
                 "no_document_ids",
             )
 
@@ -220,15 +220,15 @@ class CandidateTable:
             place = f"{self.name}, line {number}"
             if len(cells) < len(self.header):
                 raise InputError(
-                    f"{place} has {counted(len(cells), 'cell')}; {len(self.header)} are needed, "
-                    "one for each column.",
+                    f"{place} has {counted(len(cells), 'cell')}; give {len(self.header)}, one per "
+                    "column.",
                     "cells_missing",
                 )
             query = query_of.get(cells[self._query], query_of.get(cells[self._query].strip()))
             if query is None:
                 raise InputError(
-                    f"{place}: the corpus has no query {quoted(cells[self._query])}; a query id "
-                    "of the corpus is needed.",
+                    f"{place}: the corpus has no query {quoted(cells[self._query])}; give a query "
+                    "id of the corpus.",
                     "unknown_query",
                 )
             document = self._find(query, cells, place)
@@ -251,7 +251,7 @@ class CandidateTable:
             if given.count(str(name)) != 1:
                 raise InputError(
                     f"{place}: query {quoted(cells[self._query])} has {given.count(str(name))} "
-                    f"documents {quoted(name)}; exactly one is needed.",
+                    f"documents {quoted(name)}; there must be exactly one.",
                     "unknown_document",
                 )
             return start + given.index(str(name))
@@ -259,16 +259,16 @@ class CandidateTable:
         candidate = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
         if not 1 <= candidate <= stop - start:
             raise InputError(
-                f"{place}: candidate {quoted(text)} of query {quoted(cells[self._query])}; a whole "
-                f"number from 1 to {stop - start} is needed.",
+                f"{place}: candidate {quoted(text)} of query {quoted(cells[self._query])}; give a "
+                f"whole number from 1 to {stop - start}.",
                 "unknown_candidate",
             )
         document = start + candidate - 1
         if name is not None and ids is not None and ids[document] != name:
             raise InputError(
                 f"{place}: candidate {candidate} of query {quoted(cells[self._query])} is "
-                f"{quoted(ids[document])} in the corpus and {quoted(name)} here; the table is of "
-                "another corpus.",
+                f"{quoted(ids[document])} in the corpus and {quoted(name)} here; give a table for "
+                "this corpus.",
                 "another_corpus",
             )
         return document

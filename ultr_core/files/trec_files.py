@@ -55,8 +55,8 @@ def parse_run(text: str, corpus: Corpus, name: str) -> tuple[NDArray[np.float64]
         query, document = list(_names(corpus))[missing[0]]
         raise InputError(
             f"{name} has no score for {missing.size:,} of "
-            f"{counted(corpus.n_documents, 'document')}, the first of them {quoted(document)} of "
-            f"query {quoted(query)}; each needs one.",
+            f"{counted(corpus.n_documents, 'document')}, such as {quoted(document)} of query "
+            f"{quoted(query)}; give each document a score.",
             "score_missing",
         )
     return scores, _contradictions(scores, ranks, corpus.query_offsets, name)
@@ -74,16 +74,16 @@ def _contradictions(
     if not against:
         return ()
     told = (
-        f"{name} ranks {against:,} of {counted(pairs, 'document')} directly above one with a "
-        "higher score"
+        f"{name} ranks {against:,} of {counted(pairs, 'document')} directly above a document with "
+        "a higher score"
     )
     if against > pairs / 2:
         raise InputError(
-            f"{told}, so its scores may be distances, or not belong to its ranks; give scores that "
-            "fall with the rank.",
+            f"{told}, so its scores may be distances, or may not match its ranks; give scores that "
+            "decrease with the rank.",
             "ranks_against_scores",
         )
-    return (f"{told}; the scores count and not the ranks, as in trec_eval.",)
+    return (f"{told}; the scores are used, not the ranks, as in trec_eval.",)
 
 
 def run_text(corpus: Corpus, scores: NDArray[np.float64]) -> str:
@@ -113,7 +113,7 @@ def parse_qrels(text: str | bytes, corpus: Corpus, name: str = "the judgements")
     with expecting("judgements", text, name):
         grades, judged = _judged(text, corpus, name)
     told = part_of(judged, corpus.n_documents, "document")
-    notice = f"Grades are those of {name}: {told} a judgement, and others have grade 0."
+    notice = f"Grades come from {name}: {told} a judgement; the others have grade 0."
     return replace(corpus, grades=grades, notices=(*corpus.notices, notice))
 
 
@@ -125,8 +125,8 @@ def _judged(text: str, corpus: Corpus, name: str) -> tuple[NDArray[np.int16], in
         grade = parse_number(cells[3], f"{place}, grade")
         if grade != int(grade) or grade > LARGEST_GRADE:
             raise InputError(
-                f"{place}: {quoted(cells[3])} is not a grade; a whole number up to {LARGEST_GRADE} "
-                "is needed.",
+                f"{place}: {quoted(cells[3])} is not a grade; give a whole number up to "
+                f"{LARGEST_GRADE}.",
                 "not_a_grade",
             )
         grades[row] = max(int(grade), 0)
@@ -134,8 +134,8 @@ def _judged(text: str, corpus: Corpus, name: str) -> tuple[NDArray[np.int16], in
     if not judged:
         query, document = next(_names(corpus))
         raise InputError(
-            f"{name} judges no document of the corpus, such as {quoted(document)} of query "
-            f"{quoted(query)}; both must use the same ids.",
+            f"{name} does not judge any document of the corpus, such as {quoted(document)} of "
+            f"query {quoted(query)}; use the same ids in both.",
             "no_document",
         )
     return grades, judged

@@ -60,18 +60,18 @@ def weights_text(corpus: Corpus, weights: Weights, *, all_documents: bool = Fals
 def write_weights(
     path: str | Path, corpus: Corpus, weights: Weights, *, all_documents: bool = False
 ) -> None:
-    """Write `weights_text` to a file; raises InputError if that cannot be done."""
+    """Write `weights_text` to a file; raises InputError if the file cannot be written."""
     text = weights_text(corpus, weights, all_documents=all_documents)
     with writing(path, _WHAT) as file:
         file.write(text)
 
 
 def read_weights(path: str | Path, corpus: Corpus) -> Weights:
-    """Read the weights of a corpus' documents; those that are not listed have weight 0.
+    """Read the weights of a corpus's documents; documents not listed have weight 0.
 
-    A line's document is found by query and candidate, or by query and document where there is no
-    such column. n is that of the column ``examples``, and without it the number of lines with a
-    weight above 0. Raises InputError that names the line of the first fault.
+    A line's document is found by query and candidate, or by query and document if there is no
+    candidate column. n is the value in the column ``examples`` or, without it, the number of lines
+    with a weight above 0. Raises InputError, which names the line of the first fault.
     """
     return parse_weights(read_text(path, _WHAT), corpus, named(path))
 
@@ -86,7 +86,7 @@ def is_weights_table(source: Source) -> bool:
 
 
 def parse_weights(text: str | bytes, corpus: Corpus, name: str = "the weights table") -> Weights:
-    """Weights out of CSV text, or the bytes of an upload; see `read_weights`."""
+    """Weights from CSV text, or from the bytes of an upload; see `read_weights`."""
     text = text_of(text, name) if isinstance(text, bytes) else text
     with expecting("weights", text, name):
         table = CandidateTable(text, name, corpus, WEIGHT_COLUMNS, "weight")
@@ -105,8 +105,8 @@ def parse_weights(text: str | bytes, corpus: Corpus, name: str = "the weights ta
         given = parse_number(cells[examples], f"{place}, column examples")
         if given <= 0 or (total is not None and given != total):
             raise InputError(
-                f"{place} has {quoted(cells[examples])} examples; each line needs the same number "
-                "above 0, the number of training examples behind the weights.",
+                f"{place} has {quoted(cells[examples])} examples; give the same number above 0 on "
+                "each line: the number of training examples behind the weights.",
                 "weight_examples",
             )
         total = given

@@ -1,4 +1,4 @@
-"""What a reader brings, checked before it is used: corpus, click log, propensities, ranker.
+"""The user's files, checked before use: corpus, click log, propensities, ranker.
 
 joined = join_log(read_log("log.csv"), corpus)
 inspect_together(joined, corpus, curve).sentence

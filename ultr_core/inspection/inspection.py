@@ -70,16 +70,16 @@ def found_by(checks: Iterable[Check[T]], subject: T) -> tuple[Finding, ...]:
 def reader_notes(notices: Iterable[str]) -> tuple[Finding, ...]:
     """The sentences of whoever read a file, as findings."""
     return tuple(
-        Finding.of_file("notice", "Note of the reader", None, "warning", text) for text in notices
+        Finding.of_file("notice", "Note on reading", None, "warning", text) for text in notices
     )
 
 
 @dataclass(frozen=True)
 class Inspection:
-    """Everything that was found about one thing a reader brought, before anything is trained.
+    """What was found out about one of the user's files, before anything is trained.
 
-    kind: what it is. name: what the reader calls it. format: how the file is written, in words.
-    counts: its sizes, by stable name. findings: the checks, in the order in which they are read.
+    kind: what it is. name: the user's name for it. format: the file format, in words. counts: its
+    sizes, by stable name. findings: the checks, in reading order.
     """
 
     kind: Kind
@@ -90,7 +90,7 @@ class Inspection:
 
     @property
     def severity(self) -> Severity:
-        """The worst of all findings."""
+        """The worst severity of all findings."""
         found = (finding.severity or "good" for finding in self.findings)
         return max(found, key=SEVERITIES.index, default="good")
 
@@ -100,7 +100,7 @@ class Inspection:
         return tuple(finding for finding in self.findings if finding.severity != "good")
 
     def finding(self, key: str) -> Finding:
-        """The finding of that key; raises KeyError where this check was not made."""
+        """The finding with this key; raises KeyError if this check was not made."""
         for finding in self.findings:
             if finding.key == key:
                 return finding
@@ -116,7 +116,7 @@ class Inspection:
         return f"{first}: {_listed(worst)}."
 
     def as_dict(self) -> dict[str, Any]:
-        """The inspection as plain values, as the command line prints it with ``--json``."""
+        """The inspection as plain values, as printed by ``--json``."""
         return {
             "kind": self.kind,
             "name": self.name,

@@ -26,13 +26,13 @@ UNREAD_IDS = "document_ids"
 
 @dataclass(frozen=True)
 class Overlap:
-    """How much of a log and of a corpus belong together.
+    """How much of a log matches a corpus.
 
-    queries: in the log; queries_joined: of them in the corpus; corpus_queries: in the corpus.
+    queries: in the log; queries_joined: those also in the corpus; corpus_queries: in the corpus.
     impressions, clicks: in the log; *_joined: on candidates of the corpus; *_of_unknown_queries:
-    of queries that the corpus lacks; *_outside: on documents that are no candidates of their query.
-    below_list: impressions at positions below the last candidate of their query.
-    unknown_query, outside_document: one of each as an example, "" where there is none.
+    for queries that the corpus lacks; *_outside: on documents that are not candidates of their
+    query. below_list: impressions at positions below the last candidate of their query.
+    unknown_query, outside_document: an example of each, "" if there is none.
     """
 
     queries: int
@@ -57,11 +57,10 @@ class Overlap:
 
 @dataclass(frozen=True, eq=False)
 class JoinedLog:
-    """The part of a log that belongs to a corpus, as the learner takes it.
+    """The part of a log that matches a corpus, ready for a learner.
 
-    clicks: counted by document and rank, with the draws of each query; a `GroupedLog` where the
-    log has sessions. overlap: what was joined and what was not. notices: one sentence for each
-    thing a reader should know.
+    clicks: counted by document and rank, with the draws of each query; a `GroupedLog` if the log
+    has sessions. overlap: what was joined and what was not. notices: sentences for the user.
     """
 
     clicks: ClickLog
@@ -80,29 +79,29 @@ def join_log(
 ) -> JoinedLog:
     """Match a log with a corpus by query id and document id.
 
-    Where the corpus has no document ids, the log must call the candidates of each query 1, 2, ...
-    in the order of the corpus. A document that moved stays one document with several ranks. A
-    query was drawn as often as it has presentations, where the log has their ids and one
-    impression a row; otherwise as often as its most shown position was shown. queries, documents:
-    tables of the ids of what the log calls by text or by name; what they lack is taken for an id.
-    shown_whole: whether only queries are kept whose candidates were all shown, in lists that were
-    long enough for them.
+    If the corpus has no document ids, the log must number the candidates of each query 1, 2, ...
+    in the order of the corpus. A document that moved remains one document with several ranks. If
+    the log has presentation ids and one impression per row, a query was drawn as often as it has
+    presentations; otherwise, as often as its most frequent position was shown. queries, documents:
+    tables that map query texts and document names in the log to ids; a name that a table lacks is
+    taken as an id. shown_whole: keep only queries whose candidates were all shown, in lists long
+    enough for them.
 
-    Raises InputError if no query, or no document, of the log is in the corpus, if the log has no
-    column of queries, if none is kept, or if the file of the corpus may hold document ids that were
-    not read.
+    Raises InputError if no query or no document of the log is in the corpus, if the log has no
+    query column, if no query is kept, or if the corpus file may contain document ids that were not
+    read.
     """
     if "query" not in log.columns and log.query_names == ("",):
         raise InputError(
-            f"The log has no column of queries, so its rows belong to none of {name}; say which "
+            f"The log has no query column, so its rows cannot be matched with {name}; say which "
             "column contains each row's query, or add one.",
             "query",
         )
     if corpus.document_ids is None and corpus.unread_ids:
         raise InputError(
-            f"A log cannot be joined with {name} before its document ids are read: "
-            f"{corpus.unread_ids}; say how comments contain ids, such as {{id}} for their first "
-            "word, or none for no ids.",
+            f"A log cannot be joined with {name} until its document ids are read: "
+            f"{corpus.unread_ids}. Say how comments give the id: {{id}} for their first word, for "
+            "example, or none if they contain no ids.",
             UNREAD_IDS,
         )
     query_names, known_queries = _ids(log.query_names, queries)
@@ -110,10 +109,10 @@ def join_log(
     query_of = _corpus_queries(query_names, corpus)
     if not (query_of >= 0).any():
         raise InputError(
-            f"None of the {counted(len(log.query_names), 'query', 'queries')} of the log, such as "
-            f"{quoted(log.query_names[0])}, is in {name}, whose queries are such as "
-            f"{quoted(corpus.query_ids[0])}; both must use the same query ids, or a table must "
-            "give the id of each query text.",
+            f"None of the {counted(len(log.query_names), 'query', 'queries')} in the log, such as "
+            f"{quoted(log.query_names[0])}, is in {name}, which has queries such as "
+            f"{quoted(corpus.query_ids[0])}; use the same query ids in both, or give a table with "
+            "the id of each query text.",
             "query_texts",
         )
     shown = log.displays()
@@ -128,8 +127,8 @@ def join_log(
     draws = _draws(log, query_of, corpus.n_queries)
     if not draws.any():
         raise InputError(
-            f"No row of the log on a query of {name} has an impression; the column impressions "
-            "must be above 0 where something was shown."
+            f"No row of the log for a query of {name} has an impression; the impressions column "
+            "must be above 0 if something was shown."
         )
     overlap = _overlap(log, corpus, shown, query_of, document)
     kept: tuple[str, ...] = ()
@@ -182,13 +181,14 @@ def _kept(whole: NDArray[np.bool_], draws: IntArray, name: str) -> str:
     if not number:
         raise InputError(
             f"None of the {counted(drawn, 'query', 'queries')} of {name} in the log had all "
-            "candidates shown; log longer lists, or leave out of the corpus what users cannot see.",
+            "candidates shown; log longer lists, or remove documents that users cannot see from "
+            "the corpus.",
             "none_shown_whole",
         )
     return (
         f"Only {number:,} of {counted(drawn, 'query', 'queries')} had all candidates shown and are "
-        f"used, with {draws[whole].sum() / draws.sum():.1%} of the query draws: the results are "
-        "about those queries."
+        f"used, with {draws[whole].sum() / draws.sum():.1%} of the presentations: the results "
+        "apply to those queries only."
     )
 
 
@@ -268,8 +268,8 @@ def _lacking(
     yield (
         f"{table.name} lacks the names of {several} with "
         f"{views / max(int(shown.impressions.sum()), 1):.1%} of the log's impressions and "
-        f"{clicks / max(int(shown.clicks.sum()), 1):.1%} of its clicks; a {one} that it lacks is "
-        "taken as an id."
+        f"{clicks / max(int(shown.clicks.sum()), 1):.1%} of its clicks; a {one} that is not in the "
+        "table is taken as an id."
     )
 
 
@@ -336,15 +336,15 @@ def _no_document(
     about = f"query {quoted(log.query_names[int(query[row])])} of the log shows {shown}"
     if corpus.document_ids is None:
         return (
-            f"No document of the log could be found in {name}, which has no document ids: {about}, "
-            "and without ids the candidates of a query are called 1, 2, ... in the corpus's "
-            "order; end each row of the corpus with its document's id, here # docid = "
+            f"No document in the log could be found in {name}, which has no document ids: {about}, "
+            "but without ids the candidates of a query are numbered 1, 2, ... in the order of the "
+            "corpus; end each row of the corpus with its document's id, here # docid = "
             f"{shown.strip(quote)}."
         )
     own = quoted(corpus.document_ids[int(corpus.query_offsets[query_of[query[row]]])])
     return (
-        f"No document of the log is a candidate of its query in {name}: {about}, where the corpus "
-        f"has documents such as {own}; both must use the same document ids, or a table must give "
+        f"No document in the log is a candidate of its query in {name}: {about}, but the corpus "
+        f"has documents such as {own}; use the same document ids in both, or give a table with "
         "the id of each document name."
     )
 
@@ -420,12 +420,12 @@ def _sentences(overlap: Overlap, corpus: Corpus, name: str) -> Iterator[str]:
     if corpus.document_ids is None:
         yield (
             f"The documents of {name} have no ids, so the log's documents were read as the numbers "
-            "1, 2, ... of each query's candidates in the order of the corpus; if each row of the "
-            "corpus ends in # docid = ID, that id is matched."
+            "1, 2, ... of each query's candidates in the order of the corpus; to match ids "
+            "instead, end each row of the corpus with # docid = ID."
         )
     if missing := overlap.queries - overlap.queries_joined:
         yield (
-            f"{missing:,} of {counted(overlap.queries, 'query', 'queries')} of the log, such as "
+            f"{missing:,} of {counted(overlap.queries, 'query', 'queries')} in the log, such as "
             f"{quoted(overlap.unknown_query)}, {'is' if missing == 1 else 'are'} not in {name}; "
             f"{'its' if missing == 1 else 'their'} "
             f"{counted(overlap.clicks_of_unknown_queries, 'click is', 'clicks are')} left out."
@@ -440,6 +440,6 @@ def _sentences(overlap: Overlap, corpus: Corpus, name: str) -> Iterator[str]:
     if overlap.below_list:
         yield (
             f"{counted(overlap.below_list, 'impression is', 'impressions are')} at positions below "
-            "the last candidate of their query, so the lists shown were longer than those of the "
-            "corpus; they are used."
+            "the last candidate of their query, so the lists shown were longer than those in the "
+            "corpus; these impressions are used."
         )

@@ -33,7 +33,7 @@ _ROWS_AT_ONCE = 16_384
 
 
 def inspect_splits(splits: CorpusSplits, *, relevant_grade: int = 3) -> tuple[Inspection, ...]:
-    """Check training, validation and test part, in this order."""
+    """Check the training, validation and test parts, in this order."""
     parts = (("training", splits.train), ("validation", splits.validation), ("test", splits.test))
     return tuple(
         inspect_corpus(corpus, name=f"{splits.name}, {part} part", relevant_grade=relevant_grade)
@@ -51,9 +51,9 @@ def inspect_corpus(
 ) -> Inspection:
     """Check candidates, grades, features and ids of a corpus.
 
-    relevant_grade: the grade wanted as relevant; where grades stop earlier, another one is taken
-    and said. notices: sentences of the reader, each of which becomes a finding. Queries without a
-    relevant document count 0 in the risk and are left out of NDCG, wherever either is shown.
+    relevant_grade: the lowest relevant grade; if no grade is that high, another threshold is chosen
+    and reported. notices: sentences from reading the file, each of which becomes a finding. Queries
+    without a relevant document count as 0 in the risk and are left out of NDCG.
     """
     findings = found_by(CHECKS, _Judged.by(corpus, relevant_grade))
     counts = {
@@ -129,8 +129,8 @@ def _without_relevant(given: _Judged) -> Seen:
     return graded(
         without,
         f"{of_all} ({share:.0%}) {'has' if without == 1 else 'have'} no document of grade "
-        f"{threshold} or more. Such queries count 0 in the risk; NDCG leaves out those with no "
-        "grade above 0.",
+        f"{threshold} or more. Such queries count as 0 in the risk; NDCG leaves out queries with "
+        "no grade above 0.",
         stop=share == 1,
         warning=share > _MANY,
     )
@@ -147,12 +147,12 @@ def _no_pairs(given: _Judged) -> Seen | None:
         return stop(
             without,
             "No query has two documents with different grades, so the grades give no preference "
-            "pair and no ranker.",
+            "pairs and no ranker can be trained on them.",
         )
     return graded(
         without,
         f"{part_of(without, queries, 'query', 'queries')} documents of one grade only and "
-        f"{'gives' if without == 1 else 'give'} no preference pair; the others are used.",
+        f"{'gives' if without == 1 else 'give'} no preference pairs; the others are used.",
         warning=without > _MANY * queries,
     )
 
@@ -163,7 +163,7 @@ def _constant(given: _Judged) -> Seen:
     found = int(np.count_nonzero(constant))
     which = _some_ids(given.corpus.feature_ids[constant])
     words = f"{part_of(found, n, 'feature')} the same value in every document{which}"
-    rest = f" and {'says' if found == 1 else 'say'} nothing." if found else "."
+    rest = f" and {'carries' if found == 1 else 'carry'} no information." if found else "."
     return graded(found, f"{words}{rest}", stop=found == n, warning=found > 0)
 
 
@@ -203,7 +203,7 @@ def _document_ids(given: _Judged) -> Seen:
         return warning(
             0,
             Remark(
-                f"No document id is read: {corpus.unread_ids}. To join a click log, say how ids "
+                f"No document ids were read: {corpus.unread_ids}. To join a click log, say how ids "
                 "are written, or that there are none.",
                 UNREAD_IDS,
             ),
@@ -221,10 +221,10 @@ def _document_ids(given: _Judged) -> Seen:
         return warning(
             repeated,
             f"{counted(repeated, 'document has', 'documents have')} the id of another candidate of "
-            "the same query; clicks on it count for the first.",
+            "the same query; clicks on that id count for its first document.",
         )
     example = quoted(corpus.document_ids[0])
-    return good(different, f"Every document has an id, such as {example}, once in its query.")
+    return good(different, f"Every document has an id, such as {example}, unique in its query.")
 
 
 CHECKS = (
@@ -232,11 +232,11 @@ CHECKS = (
     Check("single_candidates", "Queries with one candidate", _single),
     Check("grades", "Grades", _grades),
     Check("queries_without_relevant", "Queries without a relevant document", _without_relevant),
-    Check("no_pairs", "Queries without a preference pair", _no_pairs),
+    Check("no_pairs", "Queries without preference pairs", _no_pairs),
     Check("constant_features", "Constant features", _constant),
     Check("largest_value", "Largest feature value", _largest_value),
-    Check("duplicates", "Repeated documents", _repeats),
-    Check("empty_documents", "Documents without a feature", _empty),
+    Check("duplicates", "Duplicate documents", _repeats),
+    Check("empty_documents", "Documents without features", _empty),
     Check("document_ids", "Document ids", _document_ids),
 )
 """The checks of a corpus, in the order in which they are read."""

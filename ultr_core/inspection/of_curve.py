@@ -35,25 +35,24 @@ def inspect_curve(
     """
     numbers = real_numbers(values, f"The propensities of {name}").astype(np.float64)
     if numbers.ndim != 1 or not numbers.size:
-        raise InputError(f"{name} has no propensity; one for each rank from 1 is needed.")
+        raise InputError(f"{name} has no propensities; give one for each rank from 1.")
     wrong = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0)))
     if wrong.size:
         raise InputError(
-            f"{name} has {numbers[wrong[0]]:g} at rank {wrong[0] + 1}; a number of 0 or more is "
-            "needed."
+            f"{name} has {numbers[wrong[0]]:g} at rank {wrong[0] + 1}; give a number of 0 or more."
         )
     counts = {"ranks": int(numbers.size)}
     return Inspection("curve", name, form, found_by(CHECKS, numbers), counts)
 
 
 def rescaled_notice(values: Sequence[float] | NDArray[np.float64]) -> tuple[str, ...]:
-    """A sentence where numbers for ranks are above 1 and so no probabilities."""
+    """A sentence if numbers for ranks are above 1, so that they are not probabilities."""
     top = max(values, default=0.0)
     if not top > 1:
         return ()
     return (
-        f"The largest propensity is {top:g}, above 1, so they are not probabilities; they are used "
-        "as ratios, and only ratios matter.",
+        f"The largest propensity is {top:g}, above 1, so these are not probabilities; they are "
+        "used as ratios, and only ratios matter.",
     )
 
 
@@ -91,24 +90,24 @@ def _shape(numbers: NDArray[np.float64]) -> Seen | None:
     if numbers.size > 1 and np.ptp(numbers) <= 1e-9 * numbers.max():
         return warning(
             float(numbers[0]),
-            f"Every rank has the same propensity, {numbers[0]:g}. As examination that means no "
-            "position bias, and weighting changes nothing; the probability that an item was "
-            "chosen is not its examination.",
+            f"Every rank has the same propensity, {numbers[0]:g}. If these are examination "
+            "probabilities, there is no position bias and weighting changes nothing; check that "
+            "they are not the probabilities with which items were chosen.",
         )
     # Shares are 1 at most; the sum of larger numbers may be none.
     if numbers.size > 2 and numbers.max() <= 1 and abs(numbers.sum() - 1) < 1e-6:
         return warning(
             1.0,
-            "The numbers add up to 1, as shares of clicks or of impressions do; but the "
-            "examination of each rank is a separate probability.",
+            "The numbers add up to 1, as shares of clicks or impressions would; the examination "
+            "probabilities of ranks need not, so check what these numbers are.",
         )
     if rises.size:
         return warning(
             int(rises[0]),
-            f"Rank {rises[0]} has a larger propensity than the rank above it; in a list this is "
-            "noise or an error; in a row of pictures it can be true.",
+            f"Rank {rises[0]} has a larger propensity than the rank above it. In a list this is "
+            "noise or an error; in a row of pictures it can be correct.",
         )
-    return good(0, "Propensities never rise from one rank to the next.")
+    return good(0, "Propensities never increase from one rank to the next.")
 
 
 def _largest_weight(numbers: NDArray[np.float64]) -> Seen | None:
@@ -122,12 +121,12 @@ def _largest_weight(numbers: NDArray[np.float64]) -> Seen | None:
         return warning(
             None,
             f"A click at rank {least + 1} weighs more than {sys.float_info.max:.0e} times as much "
-            "as one at the most examined rank; clip, or give a larger propensity there.",
+            "as a click at the most examined rank; clip, or give a larger propensity there.",
         )
     heavy = weight > LARGE_WEIGHT
     return graded(
         weight,
-        f"A click at rank {least + 1} weighs {weight:.3g} times as much as one at the most "
+        f"A click at rank {least + 1} weighs {weight:.3g} times as much as a click at the most "
         f"examined rank{'; clip, or expect wide intervals' if heavy else ''}.",
         warning=heavy,
     )

@@ -79,14 +79,15 @@ def inspect_file(
     relevant_grade: int = 3,
     progress: Progress | None = None,
 ) -> tuple[Inspection, ...]:
-    """Find out what a file is, by its content, and check it.
+    """Recognise a file by its content and check it.
 
-    A corpus (LETOR; a directory gives one inspection for each part), a click log (CSV, JSON lines,
-    Parquet; a pattern or a directory of parts is one log), a propensity curve, a ranker (JSON or
-    svm_light), an svm_proprank training file, group sizes, or, with the ``corpus`` that they belong
-    to, scores. columns, how: of a click log. ids, missing_zero: as in `load_directory`.
+    It may be a corpus (LETOR; a directory gives one inspection per part), a click log (CSV, JSON
+    lines, Parquet; a pattern or a directory of parts is one log), a propensity curve, a ranker
+    (JSON or svm_light), an svm_proprank training file, group sizes, or scores together with the
+    ``corpus`` they belong to. columns, how: for a click log. ids, missing_zero: as in
+    `load_directory`.
 
-    Raises InputError that says in one sentence what is wrong and where.
+    Raises InputError, which says in one sentence what is wrong and where.
     """
     if is_in_parts(checked_path(path, "The file")):
         log = read_log(path, columns=columns, how=how, progress=progress)
@@ -120,7 +121,7 @@ def inspect_upload(
 def is_log(
     path: str | Path, columns: Mapping[str, str] | None = None, encoding: str | None = None
 ) -> bool:
-    """Whether a path is that of a click log; raises InputError as `kind_of` does."""
+    """Whether the file at a path is a click log; raises InputError as `kind_of` does."""
     if is_in_parts(checked_path(path, "The file")):
         return True
     if Path(path).is_dir():
@@ -131,9 +132,9 @@ def is_log(
 def kind_of(
     source: Source, columns: Mapping[str, str] | None = None, encoding: str | None = None
 ) -> Kind:
-    """What a file is, by its content; raises InputError if it is nothing that is known here.
+    """What a file is, by its content; raises InputError if it is not recognised.
 
-    columns, encoding: of a click log, where the reader names them.
+    columns, encoding: for a click log, if the user gives them.
     """
     if is_duckdb(source) or is_parquet(source):
         return "log"
@@ -157,7 +158,7 @@ def kind_of(
             told = "is a binary file"
         raise InputError(
             f"{source.name} {told}, so it is not a corpus (rows such as 2 qid:7 1:0.5), a click "
-            "log or curve (a line of column names), a ranker or a list of scores."
+            "log or curve (starting with a line of column names), a ranker or a list of scores."
         )
     return kind
 
@@ -210,7 +211,7 @@ def _ranker(given: _Given) -> Inspection:
     data = given.data()
     ranker = parse_ranker(data, given.name)
     is_json = text_of(data, given.name).lstrip().startswith("{")
-    form = "JSON" if is_json else "model text of svm_light"
+    form = "JSON" if is_json else "svm_light model text"
     return inspect_ranker(
         ranker, given.corpus, name=given.name, form=form, missing_zero=given.missing_zero
     )
@@ -219,7 +220,7 @@ def _ranker(given: _Given) -> Inspection:
 def _scores(given: _Given) -> Inspection:
     if given.corpus is None:
         raise InputError(
-            f"{given.name} holds scores of a ranker; say which corpus they belong to.", "corpus"
+            f"{given.name} contains a ranker's scores; say which corpus they belong to.", "corpus"
         )
     scores, notices = parse_score_file(given.data(), given.corpus, given.name)
     return inspect_scores(scores, given.corpus, name=given.name, notices=notices)
@@ -232,8 +233,8 @@ def _groups(given: _Given) -> Inspection:
         GROUPS.require(number, given.name)
         if not _SIZE.fullmatch(size[0]):
             raise InputError(
-                f"{given.name}, entry {number} is {quoted(size[0])}; the number of documents of a "
-                "query is needed."
+                f"{given.name}, entry {number} is {quoted(size[0])}; give the number of documents "
+                "of a query."
             )
         rows += int(size[0])
     words = f"{counted(number, 'query', 'queries')} with {counted(rows, 'document')} in all."
@@ -241,7 +242,7 @@ def _groups(given: _Given) -> Inspection:
     if beside is not None and beside.is_file():
         corpus = load_corpus(beside, groups=given.source.path)
         has = counted(corpus.n_documents, "row")
-        words = f"{words} {named(beside.name)} beside it has {has}: they fit."
+        words = f"{words} {named(beside.name)} beside it has {has}, as it should."
     finding = Finding.of_file("group_sizes", "Group sizes", number, "good", words)
     counts = {"queries": number, "documents": rows}
     return Inspection("groups", given.name, "one number per line", (finding,), counts)

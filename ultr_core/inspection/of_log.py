@@ -58,15 +58,16 @@ def inspect_log(log: PresentationLog, *, name: str = "the click log") -> Inspect
 
 
 def own_curve(log: PresentationLog) -> list[float]:
-    """The log's own propensities by rank, [last position], where they can be examination.
+    """The log's own propensities by rank, [last position], if they can be examination.
 
-    A position that never occurs has the value of the one above it. Raises InputError where the
-    log has none, such as cannot be examination (see `inspect_log`), or more than ``CURVE_RANKS``.
+    A position that never occurs gets the value of the position above it. Raises InputError if the
+    log has no propensities, if they cannot be examination (see `inspect_log`), or if there are
+    more than ``CURVE_RANKS``.
     """
     found = _propensities(log)
     if found is None:
         raise InputError(
-            "The log has no column of propensities; give a curve or an assumed bias.",
+            "The log has no propensity column; give a curve or an assumed bias.",
             "propensities",
         )
     if found.severity != "good":
@@ -85,7 +86,7 @@ def _columns(log: PresentationLog) -> Seen:
     if "query" not in log.columns:
         return warning(
             len(log.columns),
-            f"Read {told}. There is no column query, so all rows are one query and cannot be "
+            f"Read {told}. There is no query column, so all rows count as one query and cannot be "
             "matched with a corpus; clicks by position can still be read.",
         )
     return good(len(log.columns), f"Read {told}.")
@@ -97,8 +98,8 @@ def _longer(log: PresentationLog) -> Seen | None:
     return warning(
         log.longer,
         f"{counted(log.longer, 'row has', 'rows have')} more columns than the first line names; "
-        "surplus values are not read. Look for values that contain the separator: they move the "
-        "others, so put them in quotes.",
+        "surplus values are not read. Look for values that contain the separator, which shifts the "
+        "values after them, and put them in quotes.",
     )
 
 
@@ -155,7 +156,7 @@ def _without_position(log: PresentationLog) -> Seen:
         f"{counted(f.clicks, 'click')} {f.kind.removeprefix('a click ')}" for f in lost
     )
     they = "it is" if clicks == 1 else "they are"
-    return warning(clicks, f"{told}; {they} left out of every estimate.")
+    return warning(clicks, f"{told}; {they} excluded from every estimate.")
 
 
 def _positions(log: PresentationLog) -> Seen:
@@ -163,20 +164,20 @@ def _positions(log: PresentationLog) -> Seen:
     if log.first_position == 0:
         return warning(
             0,
-            f"Positions start at 0 in this log, so 1 was added: they are ranks 1 to {last:,} here, "
-            "and rank 1, position 0 of the log, is the reference. Propensities are matched with "
+            f"Positions start at 0 in this log, so 1 was added: they become ranks 1 to {last:,}, "
+            "and rank 1 (position 0 in the log) is the reference. Propensities are matched with "
             "ranks.",
         )
     if top > 1:
         return warning(
             top,
             f"The first position is {top:,}, not 1 or 0. Positions are taken as ranks, so "
-            f"{'rank 1 was' if top == 2 else f'ranks 1 to {top - 1:,} were'} never logged; if it "
-            f"means the top of the list, subtract {top - 1:,}.",
+            f"{'rank 1 was' if top == 2 else f'ranks 1 to {top - 1:,} were'} never logged; if "
+            f"position {top:,} is the top of the list, subtract {top - 1:,}.",
         )
     if log.positions.size == 1:
         return warning(
-            1, "Only position 1 occurs, so nothing can be said about how examination falls."
+            1, "Only position 1 occurs, so the log does not show how examination falls with rank."
         )
     return good(
         1, f"Positions are counted from 1 and go down to {last:,}; position 1 is the reference."
@@ -192,8 +193,8 @@ def _gaps(log: PresentationLog) -> Seen | None:
         missing,
         f"{counted(missing, 'position')} between the first and the last never "
         f"{'occurs' if missing == 1 else 'occur'}, the first of them "
-        f"{int(log.positions[after]) + 1:,}; check that position is the rank in the whole list, "
-        "not an offset or a number of pixels.",
+        f"{int(log.positions[after]) + 1:,}; check that the position is the rank in the whole "
+        "list, not an offset or a number of pixels.",
     )
 
 
@@ -201,13 +202,14 @@ def _clicks(log: PresentationLog) -> Seen:
     clicks, shown = int(log.clicks.sum()), int(log.impressions.sum())
     words = f"{counted(clicks, 'click')} in {counted(shown, 'impression')}"
     if clicks == 0:
-        return stop(clicks, f"{words}; nothing can be learned or estimated without a click.")
+        return stop(clicks, f"{words}; without clicks, nothing can be learned or estimated.")
     if clicks < FEW_CLICKS:
         return warning(
             clicks,
-            f"{words}; with fewer than {FEW_CLICKS}, check the interval of every estimate first.",
+            f"{words}; with fewer than {FEW_CLICKS} clicks, check the interval of each estimate "
+            "before you use it.",
         )
-    return good(clicks, f"{words}, a rate of {clicks / shown:.2%}.")
+    return good(clicks, f"{words}, a click rate of {clicks / shown:.2%}.")
 
 
 def _only_clicks(log: PresentationLog) -> Seen | None:
@@ -218,12 +220,12 @@ def _only_clicks(log: PresentationLog) -> Seen | None:
         return warning(
             0,
             f"Each of the {found.lists:,} lists has a click, so lists without a click seem to be "
-            "left out, and every click rate is too high; add what was shown but not clicked.",
+            "missing, and every click rate is too high; add the lists that got no click.",
         )
     return warning(
         0,
-        "Every row was clicked, so the log contains clicks and not what was shown. Training "
-        "works; estimated risks are for clicked presentations only, and examination cannot be "
+        "Every row was clicked, so the log records clicks but not what was shown. You can train a "
+        "ranker; estimated risks are for clicked presentations only, and examination cannot be "
         "estimated.",
     )
 
@@ -250,7 +252,7 @@ def _repeated_rows(log: PresentationLog) -> Seen | None:
         return warning(
             found.repeated,
             f"{counted(found.repeated, 'row')} repeated a document at one position of one list, as "
-            "logs do that have a row for the view and one for the click; they were counted once.",
+            "in logs with separate rows for the view and the click; each was counted once.",
         )
     if not found.sampled:  # counts, in which a row is none of the log
         return None
@@ -259,8 +261,8 @@ def _repeated_rows(log: PresentationLog) -> Seen | None:
         return warning(
             found.repeated_in_sessions,
             f"{share:.0%} of the rows repeat a document at one position for the same query of a "
-            "session. If each is a separate presentation, all is well; if views and clicks are "
-            "separate rows, add a column with the id of the presentation.",
+            "session. If each is a separate presentation, you need not change anything; if views "
+            "and clicks are separate rows, add a column with the presentation's id.",
         )
     return good(0, f"No row occurs twice{found.of_sample}.")
 
@@ -280,10 +282,9 @@ def _views_as_rows(log: PresentationLog) -> Seen | None:
         ):
             return warning(
                 int(clicks.sum()),
-                "At every position as many rows were not clicked, so each click seems to be a "
-                "separate row beside the row of its view. Clicks would then count as impressions: "
-                "add a column with the id of the presentation, or leave out the views of what was "
-                "clicked.",
+                "Every position has as many rows without a click as with one, so clicks and views "
+                "seem to be separate rows. Clicks would then count as impressions: add a column "
+                "with the presentation's id, or remove the view rows of clicked documents.",
             )
     return None
 
@@ -299,9 +300,9 @@ def _rows_per_position(log: PresentationLog) -> Seen | None:
     return warning(
         share,
         f"{part_of(queries, len(log.query_names), 'query', 'queries')} more rows at a position "
-        f"than at the one above ({share:.1%} of all rows), which complete lists cannot have: rows "
-        "are missing or occur twice. If clicks are separate rows, or rows without a click were "
-        "left out, every estimate is wrong.",
+        f"than at the position above ({share:.1%} of all rows), which complete lists cannot have: "
+        "rows are missing or occur twice. If clicks are separate rows, or rows without a click "
+        "were left out, every estimate is wrong.",
     )
 
 
@@ -333,8 +334,8 @@ def _doubtful_query(log: PresentationLog) -> Seen | None:
     return warning(
         int(documents[largest]),
         f"The query {quoted(log.query_names[largest])} has {int(documents[largest]):,} documents, "
-        "at least twice as many as any other: it may stand for lost queries. If so, leave out its "
-        "rows.",
+        "at least twice as many as any other: it may be a placeholder for lost queries. If so, "
+        "remove its rows.",
     )
 
 
@@ -347,8 +348,8 @@ def _beside(log: PresentationLog) -> Seen | None:
     return warning(
         found.beside,
         f"{counted(found.beside, 'list has', 'lists have')} two documents at one "
-        f"position{found.of_sample}, such as advertisements beside results or positions that "
-        "restart; leave out what is not a result.",
+        f"position{found.of_sample}. Advertisements beside the results, or positions that restart, "
+        "can cause this; remove rows that are not results.",
     )
 
 
@@ -375,7 +376,7 @@ def _sessions(log: PresentationLog) -> Seen | None:
         max(of_lists, of_clicks),
         f"The largest of {counted(found.sessions, 'session')} has {found.largest:,} lists, "
         f"{of_lists:.1%} of all, and {of_clicks:.1%} of the clicks, so estimates reflect that "
-        "session. If it is a program, leave out sessions with so many presentations.",
+        "session. If it is a bot, remove sessions with that many presentations.",
         "most_presentations",
     )
 
@@ -388,23 +389,23 @@ def _ids(log: PresentationLog) -> Seen | None:
         return stop(
             1,
             f"Ids such as {rounded} are numbers that a spreadsheet rounded, so different ids have "
-            "become one; export them as text.",
+            "become the same; export them as text.",
         )
     merged = _shown_beyond(log)
     if merged > _MANY_MERGED * len(log.query_names) and not _rows_beyond(log)[0] > _MANY_BEYOND:
         return warning(
             merged,
             f"{part_of(merged, len(log.query_names), 'query', 'queries')} a document "
-            "with more impressions than lists were shown: different documents may share an id, as "
-            "after rounding in a spreadsheet.",
+            "with more impressions than lists shown: different documents may share an id, for "
+            "example after rounding in a spreadsheet.",
         )
     found = log.presentations
     if found is not None and found.moved > _MANY_MOVED * max(found.sampled, 1):
         return warning(
             found.moved,
             f"{found.moved / found.sampled:.0%} of the lists show a document at two positions, "
-            "which no ranker does: different documents may share an id, as after rounding in a "
-            "spreadsheet.",
+            "which no ranker does: different documents may share an id, for example after rounding "
+            "in a spreadsheet.",
         )
     composed = [unicodedata.normalize("NFC", name) for name in names if not name.isascii()]
     twice = (
@@ -445,8 +446,8 @@ def _shown_once(log: PresentationLog) -> Seen | None:
     names = ", ".join(quoted(name) for name in log.repeating[:3])
     return warning(
         len(log.repeating),
-        f"Each query of the column {quoted(log.columns['query'])} was shown once, so no document "
-        f"ever moves, while {names} repeats; if that column contains the query, say so.",
+        f"Each query in the column {quoted(log.columns['query'])} was shown once, so no document "
+        f"ever moves, while values of {names} repeat; if that column contains the query, say so.",
         "columns",
     )
 
@@ -460,8 +461,8 @@ def _without_id(log: PresentationLog) -> Seen | None:
         return None
     return warning(
         found.without,
-        f"{part_of(found.without, log.rows, 'row', does='has', do='have')} no id of a presentation "
-        "or session; each counts as it stands.",
+        f"{part_of(found.without, log.rows, 'row', does='has', do='have')} no presentation or "
+        "session id; each row counts separately.",
     )
 
 
@@ -472,14 +473,14 @@ def _not_joined(log: PresentationLog, lost: RowFault) -> Seen:
     shares = views / (views + log.rows), lost.clicks / max(clicks, 1)
     told = (
         f"{views:,} of {counted(views + log.rows, 'view')} ({shares[0]:.1%}) and "
-        f"{lost.clicks:,} of {counted(clicks, 'click')} ({shares[1]:.1%}) have no id of a "
-        "presentation, so they cannot be joined and are left out"
+        f"{lost.clicks:,} of {counted(clicks, 'click')} ({shares[1]:.1%}) have no presentation id, "
+        "so they cannot be joined and are left out"
     )
     stop = max(shares) > _MANY_WITHOUT
     return graded(
         lost.rows,
-        f"{told}. Unless they are lost at random, equally at every position, estimates are wrong: "
-        "find out where ids are lost."
+        f"{told}. Unless ids are lost at random, equally at every position, estimates are wrong: "
+        "find out where they are lost."
         if stop
         else f"{told}.",
         stop=stop, warning=True,
@@ -507,8 +508,8 @@ def _rank_changes(log: PresentationLog) -> Seen:
     if moved == 0:
         return warning(
             0,
-            f"{words}, so examination cannot be estimated from this log; a curve must come from "
-            "swaps, from another log, or be assumed.",
+            f"{words}, so examination cannot be estimated from this log; use a curve from swaps or "
+            "from another log, or assume one.",
         )
     links = document_links(log.displays(), min(int(log.positions[-1]), CURVE_RANKS.most))
     try:
@@ -520,9 +521,7 @@ def _rank_changes(log: PresentationLog) -> Seen:
     apart = [gap.sentence for gap in links.gaps(1) if gap.cause == "other_part"]
     return graded(
         moved,
-        " ".join(
-            [f"{words}; examination can be harvested from them, each as one document.", *apart]
-        ),
+        " ".join([f"{words}; examination can be harvested from them.", *apart]),
         warning=bool(apart),
     )
 
@@ -540,13 +539,13 @@ def _propensities(log: PresentationLog) -> Seen | None:
     low, high = _by_position(log, usable)
     varies = high > low * (1 + 1e-9)
     if not usable.any():
-        return stop(0, f"The column {column} holds no number.")
+        return stop(0, f"The column {column} contains no numbers.")
     if outside.any():
         row = int(np.argmax(outside))
         return stop(
             beyond,
-            f"{counted(beyond, 'impression has', 'impressions have')} a propensity outside 0 to 1, "
-            f"the first {log.propensity[row]:g} at position {int(log.position[row]):,}.",
+            f"{counted(beyond, 'impression has', 'impressions have')} a propensity outside 0 to 1; "
+            f"the first is {log.propensity[row]:g} at position {int(log.position[row]):,}.",
         )
     if varies.any():
         place = int(np.argmax(varies))
@@ -559,21 +558,21 @@ def _propensities(log: PresentationLog) -> Seen | None:
     if log.positions.size > 1 and float(high.max()) <= float(low.min()) * (1 + 1e-9):
         return warning(
             float(high.max()),
-            f"The column {column} is {high.max():g} at every position. As examination that would "
-            "mean no position bias; it looks like the probability that an item was chosen, so it "
-            "is not used.",
+            f"The column {column} is {high.max():g} at every position. As an examination "
+            "probability it would mean no position bias; it looks like the probability that an "
+            "item was chosen, so it is not used.",
         )
     if zero.any():
         place = int(log.position[int(np.argmax(zero))])
         return stop(
             none,
             f"The propensity of position {place:,} is 0, so a click there has an infinite weight; "
-            "clip it, or leave the position out.",
+            "clip, or remove the position.",
         )
     return good(
         float(low.min()),
         f"The column {column} has one value for each position, from {high.max():g} down to "
-        f"{low.min():g}, so it can be examination.",
+        f"{low.min():g}, so it can be an examination probability.",
     )
 
 
@@ -585,7 +584,7 @@ CHECKS = (
     Check("events", "Views and clicks", _events),
     Check("contradicted", "Clicks that contradict their views", _contradicted),
     Check("rows_left_out", "Rows that cannot be used", _left_out),
-    Check("clicks_without_position", "Clicks on something that was never shown", _without_position),
+    Check("clicks_without_position", "Clicks on documents never shown", _without_position),
     Check("positions", "What position means", _positions),
     Check("position_gaps", "Positions that never occur", _gaps),
     Check("clicks", "Clicks", _clicks),
@@ -597,7 +596,7 @@ CHECKS = (
     Check("presentations", "Presentations", _presentations),
     Check("sessions", "Sessions", _sessions),
     Check("ids", "Ids", _ids),
-    Check("doubtful_query", "A query that may mean none", _doubtful_query),
+    Check("doubtful_query", "A query that may be a placeholder", _doubtful_query),
     Check("queries_shown_once", "Queries that never repeat", _shown_once),
     Check("repeated_on_page", "One document twice on a page", _repeats),
     Check("rank_changes", "Rank changes", _rank_changes),

@@ -35,7 +35,7 @@ def inspect_ranker(
     form: str = "linear model",
     missing_zero: bool = False,
 ) -> Inspection:
-    """Check weights and certificate of a ranker and, with a corpus, features and ties in it.
+    """Check a ranker's weights and certificate and, with a corpus, its features and ties.
 
     missing_zero: as in `on_columns_of`.
     """
@@ -56,7 +56,7 @@ def inspect_scores(
     form: str = "score file",
     notices: Sequence[str] = (),
 ) -> Inspection:
-    """Check scores [documents] of a corpus; notices: of whoever read them."""
+    """Check scores [documents] for a corpus; notices: sentences from reading them."""
     findings = (*_of_scores(scores, corpus, name), *reader_notes(notices))
     return Inspection("scores", name, form, findings, {"documents": corpus.n_documents})
 
@@ -69,7 +69,7 @@ def _on_corpus(
     except InputError as error:
         return (Finding.of_file(*FEATURES, 0, "stop", Remark(str(error), error.about)),)
     common = int(np.intersect1d(ranker.feature_ids, corpus.feature_ids).size)
-    words = " ".join(notices) or f"Ranker and corpus have the same {counted(common, 'feature')}."
+    words = " ".join(notices) or f"Ranker and corpus share the same {counted(common, 'feature')}."
     features = Finding.of_file(*FEATURES, common, "warning" if notices else "good", words)
     return (features, *_of_scores(model.score(corpus), corpus, name))
 
@@ -94,7 +94,7 @@ def _weights(ranker: LinearModel) -> Seen:
 def _certificate(ranker: LinearRanker) -> Seen:
     found, gap = ranker.certificate, ranker.certificate.gap
     good = found.converged or (found.measure == DUALITY_GAP and gap <= LOOSE_GAP)
-    rest = "." if good else "; train longer, because it has not reached its optimum."
+    rest = "." if good else "; train longer: it has not reached its optimum."
     return graded(
         gap,
         f"Trained with C = {ranker.cost:g} to a {found.measure} of {gap:.2g}{rest}",
@@ -109,11 +109,11 @@ def _ties(given: tuple[NDArray[np.float64], Corpus]) -> Seen:
     constant = bool(constant_notice("", scores, corpus.query_offsets))
     words = (
         f"{tied:,} of {counted(corpus.n_documents, 'document')} ({share:.0%}) share their score "
-        "with another of their query. Risks and NDCG are means over all orders of the ties; "
-        "labels and the order of the file play no part."
+        "with another document of their query. Risks and NDCG are means over all orders of the "
+        "ties; labels and the order of the file do not matter."
     )
     if constant:
-        words = f"All candidates of every query have one score, so nothing is ranked. {words}"
+        words = f"All candidates of each query have the same score, so nothing is ranked. {words}"
     return graded(tied, words, stop=constant, warning=share > _MANY_TIES)
 
 

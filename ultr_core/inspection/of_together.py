@@ -57,13 +57,13 @@ in 14% of the draws or more would be missing with probability 0.05 at most."""
 
 @dataclass(frozen=True)
 class Unshown:
-    """How much of the candidate sets a log leaves out, over the queries that it drew.
+    """How much of the candidate sets a log leaves out, over the queries drawn.
 
-    candidates: of these queries. never: of them, those without an impression; lasting: of those,
-    the ones that are not missing by chance, because their query was drawn ``NOT_BY_CHANCE`` times
-    or its list goes on below ``lowest``, the lowest position of the log. below: share of all
-    (draw, place in the list) that lie below it. clicks_only: whether every impression was clicked,
-    so that the log does not say what was shown.
+    candidates: of these queries. never: those without an impression; lasting: those of them that
+    are not missing by chance, because their query was drawn ``NOT_BY_CHANCE`` times or its list
+    extends below ``lowest``, the log's lowest position. below: share of all (draw, rank) pairs
+    below it. clicks_only: whether every impression was clicked, so that the log does not say what
+    was shown.
     """
 
     candidates: int
@@ -75,7 +75,7 @@ class Unshown:
 
     @property
     def severity(self) -> Severity:
-        """stop from ``MANY_UNSHOWN`` or ``MANY_PLACES`` on, warning where anything is left out."""
+        """ "stop" above ``MANY_UNSHOWN`` or ``MANY_PLACES``, "warning" if anything is left out."""
         if self.clicks_only:
             return "warning"
         if self.lasting >= MANY_UNSHOWN * self.candidates > 0 or self.below >= MANY_PLACES:
@@ -84,7 +84,7 @@ class Unshown:
 
     @property
     def what(self) -> str:
-        """What is left out, as a clause; "" where nothing is."""
+        """What is left out, as a clause; "" if nothing is."""
         if self.clicks_only:
             return "the log contains only clicks, so it does not say which candidates were shown"
         if self.never:
@@ -96,7 +96,7 @@ class Unshown:
         if self.below:
             return (
                 f"the log ends at position {self.lowest:,}, and {self.below:.1%} of the "
-                "candidates' places are below"
+                "candidates' ranks are below it"
             )
         return ""
 
@@ -104,8 +104,8 @@ class Unshown:
     def consequence(self) -> str:
         """What that means for a comparison of rankers, as a clause after ``what``."""
         if self.clicks_only:
-            return "what users saw is known only by its clicks"
-        return "clicks say nothing about those"
+            return "what users saw is known only from clicks"
+        return "clicks say nothing about them"
 
     @property
     def withheld(self) -> bool:
@@ -113,7 +113,7 @@ class Unshown:
         return self.severity == "stop"
 
     def finding(self) -> Finding:
-        """The check, for a reader."""
+        """The check, as a finding."""
         return UNSHOWN.of(self)[0]
 
 
@@ -122,7 +122,7 @@ def _never_shown(found: Unshown) -> Seen:
     words = f"{told[:1].upper()}{told[1:]}"
     if found.clicks_only:
         return warning(
-            None, f"{words}. Risks are for clicked presentations: do not rely on their level."
+            None, f"{words}. Risks are for clicked presentations only: do not rely on their level."
         )
     if not told:
         if found.candidates == 1:
@@ -130,17 +130,17 @@ def _never_shown(found: Unshown) -> Seen:
         words = f"All {found.candidates:,} candidates of the queries in the log were shown."
         return good(0, words)
     words += (
-        ". No click can come from there, so relevant documents among them count for nothing, and "
-        "how much that is differs from ranker to ranker"
+        ". They cannot be clicked, so relevant documents among them are missing from the risk, by "
+        "an amount that differs between rankers"
     )
     if found.withheld:
         words += (
-            "; these clicks cannot say which ranker is better. Judge by the queries whose "
-            "candidates were all shown, log longer lists, or leave out of the corpus what users "
-            "cannot see"
+            "; these clicks cannot say which ranker is better. Use only queries whose candidates "
+            "were all shown, log longer lists, or remove documents that users cannot see from the "
+            "corpus"
         )
     elif not found.lasting and not found.below:
-        words += "; it may be chance, because their queries were drawn rarely"
+        words += "; this may be chance, because their queries were rarely drawn"
     return Seen(found.never, found.severity, Remark(f"{words}.", "shown_whole"))
 
 
@@ -148,10 +148,11 @@ UNSHOWN = Check("never_shown", "Candidates never shown", _never_shown)
 
 
 def unshown_candidates(log: ClickLog) -> Unshown:
-    """Count what a log leaves out of the candidate sets of the queries that it drew.
+    """Count what a log leaves out of the candidate sets of its queries.
 
-    Equation 5 is unbiased only if every relevant document was shown where its propensity is above
-    0 (section 4.1); below a cut no data removes the bias (Oosterhuis and de Rijke, SIGIR 2020).
+    Equation 5 is unbiased only if every relevant document was shown at a rank with a positive
+    propensity (section 4.1); no amount of data removes the bias of lists that are cut (Oosterhuis
+    and de Rijke, SIGIR 2020).
     """
     sizes, draws = np.diff(log.query_offsets), log.draws
     impressions = np.bincount(log.document, log.impressions, log.n_documents)
@@ -191,7 +192,7 @@ class ClickedPosition:
 
 
 def last_rank_of(curve: ExaminationCurve) -> int | None:
-    """The last rank that a curve gives a number for; None for one that covers all ranks."""
+    """The last rank a curve covers; None if it covers all ranks."""
     return len(curve.values) if isinstance(curve, TableCurve | RelativeCurve) else None
 
 
@@ -204,16 +205,16 @@ def uncovered(log: ClickLog, curve: ExaminationCurve) -> tuple[ClickedPosition, 
 
 
 def require_covered(log: ClickLog, curve: ExaminationCurve, name: str = "the curve") -> None:
-    """Raise InputError naming the first clicked position that the curve gives no number for.
+    """Raise InputError naming the first clicked position that the curve does not cover.
 
-    Propensities of positions that never occur do no harm.
+    Propensities of positions that never occur are ignored.
     """
     missing = uncovered(log, curve)
     if missing:
         first = missing[0]
         raise InputError(
-            f"{first.words} but no propensity: {name} gives ranks 1 to {last_rank_of(curve)}; add "
-            "the position, or use the last value below it.",
+            f"{first.words} but no propensity: {name} covers ranks 1 to {last_rank_of(curve)}; add "
+            "the position, or use the last value for all ranks below.",
             "carry_on",
         )
 
@@ -230,10 +231,10 @@ def inspect_together(
 ) -> Inspection:
     """Check overlap, candidates never shown, preference pairs, coverage of the curve and weights.
 
-    estimator: what will weigh the clicks, where it needs a curve; clip: the threshold tau of one
-    that clips, 0 for none, at which the clipped estimator is IPS. Without a curve, or for an
-    estimator that needs none, the weights are not looked at. learner: what will be trained; pairs
-    are counted where it learns from them. Raises InputError for a clip outside [0, 1].
+    estimator: the estimator that will weight the clicks; clip: its threshold tau, if it has one; 0
+    means no threshold, and the clipped estimator is then IPS. Without a curve, or with an estimator
+    that needs none, weights are not checked. learner: the learner to be trained; pairs are counted
+    if it learns from pairs. Raises InputError for a clip outside [0, 1].
     """
     log = joined.clicks
     if estimator.fits_relevance and "curve" in estimator.needs:
@@ -305,9 +306,9 @@ def _queries(given: _Together) -> Seen:
     share = overlap.queries_joined / overlap.queries
     return _overlap(
         share,
-        f"{overlap.queries_joined:,} of {counted(overlap.queries, 'query', 'queries')} of the "
+        f"{overlap.queries_joined:,} of {counted(overlap.queries, 'query', 'queries')} in the "
         f"log ({share:.0%}) {'is' if overlap.queries_joined == 1 else 'are'} among the "
-        f"{overlap.corpus_queries:,} of the corpus.",
+        f"{overlap.corpus_queries:,} in the corpus.",
     )
 
 
@@ -343,10 +344,10 @@ def _pairs(given: _Together) -> Seen | None:
         return stop(
             0,
             "No click is on a query with a second candidate, so there is no preference pair to "
-            "learn from and no ranker.",
+            "learn from and no ranker can be trained.",
         )
     pairs = float((clicked * (sizes - 1)).sum())
-    rest = f"; {counted(lost, 'click')} on queries with one candidate gave none." if lost else "."
+    rest = f"; {counted(lost, 'click')} on one-candidate queries gave none." if lost else "."
     return graded(
         pairs,
         f"{counted(useful, 'click gives', 'clicks give')} "
@@ -365,7 +366,7 @@ def _coverage(given: _Together) -> Seen | None:
     return stop(
         len(missing),
         f"{first.words} but no propensity in {given.curve_name}, which ends at rank "
-        f"{last_rank_of(given.belief.curve)}; add it, or use the last value below it.",
+        f"{last_rank_of(given.belief.curve)}; add it, or use the last value for all ranks below.",
     )
 
 
@@ -374,8 +375,8 @@ def _infinite(given: _Together) -> Seen | None:
         return None
     return stop(
         sum(position.clicks for position in given.infinite),
-        f"{given.infinite[0].words} but propensity 0, an infinite weight; clip at a threshold "
-        "above 0, or correct the propensity.",
+        f"{given.infinite[0].words} but propensity 0, which gives an infinite weight; clip at a "
+        "threshold above 0, or correct the propensity.",
     )
 
 
@@ -392,8 +393,8 @@ def _clipping(given: _Together) -> Seen | None:
         f"τ = {belief.clip:g} changes what {changed:,} of {counted(effect.clicks, 'click')} "
         f"{'counts' if changed == 1 else 'count'}, "
         f"{effect.clicks_without_propensity:,} of them with propensity 0; the others "
-        f"{'lost' if removed >= 0 else 'gained'} a weight of {abs(removed):,.1f}, and "
-        f"{effect.weight_after:,.1f} remains in all.",
+        f"{'lost' if removed >= 0 else 'gained'} {abs(removed):,.1f} in weight, and the total is "
+        f"now {effect.weight_after:,.1f}.",
         warning=effect.clicks_changed > 0,
     )
 
@@ -443,7 +444,7 @@ def _heaviest(given: _Together) -> Seen | None:
 
 
 CHECKS: tuple[Check[_Together], ...] = (
-    Check("queries_in_corpus", "Queries of the log that the corpus has", _queries),
+    Check("queries_in_corpus", "Queries of the log in the corpus", _queries),
     Check("clicks_in_corpus", "Clicks that can be used", _usable_clicks),
     Check("clicks_outside", "Clicks outside the candidate sets", _outside),
     Check(UNSHOWN.key, UNSHOWN.title, lambda given: _never_shown(unshown_candidates(given.log))),
@@ -468,7 +469,7 @@ def _clicked_at(log: ClickLog, rows: NDArray[np.bool_]) -> tuple[ClickedPosition
 
 
 def heaviest_share(log: ClickLog, numbers: Numbers, clicks: int = HEAVIEST) -> float:
-    """Share of the summed weight u of all clicks that the heaviest carry, 0 to 1.
+    """Share of the total weight u of all clicks that the heaviest clicks carry, 0 to 1.
 
     numbers [rows]: u and v, or propensities q for u = 1 / q. A log without clicks gives 0. Raises
     InputError as `click_weights` does.

@@ -14,10 +14,10 @@ from ultr_core.words import part_of
 
 @dataclass(frozen=True)
 class NdcgOverTies:
-    """Mean NDCG over all orders of ties, and the rule for queries without relevance.
+    """Mean NDCG over all orders of ties, and the rule for queries without relevant documents.
 
-    value: mean over the counted queries. counted: how many. left_out: queries without a document
-    of a grade above 0, which have no NDCG.
+    value: mean over the queries counted. counted: how many. left_out: queries without a document
+    with a grade above 0, which have no NDCG.
     """
 
     value: float
@@ -29,9 +29,9 @@ class NdcgOverTies:
         """The rule in one sentence, with its counts."""
         left_out = part_of(self.left_out, self.counted + self.left_out, "query", "queries")
         return (
-            f"{left_out} no document of a grade above 0 and "
-            f"{'is' if self.left_out == 1 else 'are'} left out; equal scores count with the mean "
-            "over all their orders."
+            f"{left_out} no document with a grade above 0 and "
+            f"{'is' if self.left_out == 1 else 'are'} left out; equal scores are averaged over all "
+            "their orders."
         )
 
 
@@ -43,9 +43,9 @@ def ndcg_over_ties(
 ) -> NdcgOverTies:
     """Mean NDCG@k with gain 2^grade - 1, expected over all orders of equal scores.
 
-    A tied document has the mean discount of its group's ranks, discounts beyond ``cutoff`` being
-    0 (McSherry and Najork, ECIR 2008). scores and grades [documents]. Raises InputError if no
-    query has a document of a grade above 0.
+    A tied document gets the mean discount of its group's ranks, where discounts beyond ``cutoff``
+    are 0 (McSherry and Najork, ECIR 2008). scores and grades [documents]. Raises InputError if no
+    query has a document with a grade above 0.
     """
     ties = tied_groups(scores, query_offsets)
     longest = int(np.diff(query_offsets).max())
@@ -59,7 +59,7 @@ def ndcg_over_ties(
     reached = query_sums(gains * mean, query_offsets)
     counted = ideal > 0
     if not counted.any():
-        raise InputError("No query has a document of a grade above 0, so there is no NDCG.")
+        raise InputError("No query has a document with a grade above 0, so there is no NDCG.")
     return NdcgOverTies(
         float((reached[counted] / ideal[counted]).mean()),
         int(np.count_nonzero(counted)),

@@ -32,8 +32,8 @@ _NOTES = (
     "--json prints settings, headline, counts, counts_by_origin, corpus, claims and readings. Each "
     "claim has id, origin (paper, set-up, lab, later), claim, check, measured, value, interval, "
     "limit, outcome, sizes (clicks, queries, seeds of its own measurement), mutation (what breaks "
-    "it), reason, page and query. value and limit decide the outcome; of a claim with several "
-    "numbers they are of the number that decides."
+    "it), reason, page and query. value and limit decide the outcome; for a claim with several "
+    "numbers, they belong to the deciding number."
 )
 
 ALL = "all"
@@ -62,8 +62,8 @@ READING = Choice(
 )
 
 NOT_REACHED = (
-    "Claims on the figures, and others that say “precomputed”, rest on results shipped with the "
-    "lab; derivations and printed numbers are the same on every corpus."
+    "Claims on the figures, and others that say “precomputed”, are based on results shipped with "
+    "the lab; derivations and printed numbers are the same on every corpus."
 )
 """What a corpus does not change."""
 

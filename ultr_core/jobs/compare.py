@@ -36,7 +36,7 @@ METHODS = Choices(
         "policy-aware": "Policy-aware",
     },
     help="which rankers learn from the clicks; default naive, propensity and clipped. With this "
-    "option, --json gives for each ranker its estimator, its learner and, for each draw, the "
+    "option, --json gives for each ranker its estimator, its learner and, for each click log, the "
     "estimator that weighted the clicks: for doubly-robust this is clipped if a test rejects its "
     "fitted relevance; it also gives the difference of every two rankers, paired by click log",
 )  # fmt: skip
@@ -105,7 +105,7 @@ def run(given: Given) -> Comparison:
     def tell(stage: Stage) -> None:
         if stage.kind == "trained":
             draw, method = stage.args
-            progress(f"draw {draw + 1} of {given.settings.draws}: {RANKERS[method].label}")
+            progress(f"click log {draw + 1} of {given.settings.draws}: {RANKERS[method].label}")
 
     comparison = lab.telling(tell).comparison(methods=given.methods or None)
     progress("")
@@ -121,7 +121,7 @@ def show(comparison: Comparison) -> None:
         f"{corpus['name']}: {corpus['train']['queries']:,} training, "
         f"{corpus['validation']['queries']:,} validation and {corpus['test']['queries']:,} test "
         f"queries; {counted(comparison.clicks, 'training click')} from "
-        f"{counted(comparison.query_draws, 'query draw')}; click logs: {comparison.draws}."
+        f"{counted(comparison.query_draws, 'presentation')}; click logs: {comparison.draws}."
     )
     print()
     print(f"{'ranker':28}{'test risk':>10}  {'95% interval':20}{'mean rank':>10}")

@@ -201,7 +201,7 @@ def _from_ranker(work: _Work, target: str) -> str:
 def _record(path: str) -> Mapping[str, object]:
     """How a ranker was trained, if its file says so."""
     if _first_line(Source.file(path, "IN")).startswith(FIRST_LINE):
-        return {"converted_from": "model text of svm_light"}
+        return {"converted_from": "svm_light model text"}
     return read_training_record(path)
 
 
@@ -314,7 +314,7 @@ JOB = Job(
         File("input", "", metavar="IN", help="file to read, plain or gzip"),
         File(
             "output", "", metavar="OUT", use="write",
-            help="file to write, packed if it ends in .gz",
+            help="file to write, compressed if it ends in .gz",
         ),
     ),
     options=(

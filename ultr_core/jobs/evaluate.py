@@ -81,8 +81,8 @@ class Evidence:
         result = self.evaluation
         print(
             f"{result.name}: {counted(result.clicks, 'click')} in "
-            f"{counted(result.query_draws, 'query draw')}; {counted(result.tied, 'document')} "
-            "with equal scores, which count with their mean rank."
+            f"{counted(result.query_draws, 'presentation')}; {counted(result.tied, 'document')} "
+            "with equal scores, which get their mean rank."
         )
         print()
         wide = max(22, *(len(report.label) + 1 for report in result.reports.values()))
@@ -104,7 +104,7 @@ class Evidence:
         true = result.true
         if true is not None:
             print()
-            print(f"{'By the grades':22}{true.risk:10.3f}  risk, all queries alike. {true.rule}")
+            print(f"{'From the grades':22}{true.risk:10.3f}  risk, each query once. {true.rule}")
             print(f"{'':22}{true.risk_of_log:10.3f}  risk, queries as often as in the log")
             print(f"{'':22}{true.mean_rank:10.3f}  {MEAN_RANK_BY_GRADES}")
             ndcg = true.ndcg

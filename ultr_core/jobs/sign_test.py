@@ -47,7 +47,7 @@ class Tested:
         )
         print(
             f"Power at this win share {test.power:.0%}; a power of 80% takes "
-            + (more if self.needed is None else f"{self.needed:,} decided ones.")
+            + (more if self.needed is None else f"{self.needed:,} decided comparisons.")
         )
 
 

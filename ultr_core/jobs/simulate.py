@@ -59,7 +59,7 @@ class Written:
         """Print it."""
         print(
             f"{counted(self.clicks.clicks, 'click')} of "
-            f"{counted(self.query_draws, 'query draw')} on {self.corpus}, served by "
+            f"{counted(self.query_draws, 'presentation')} on {self.corpus}, served by "
             f"{counted(len(self.clicks.logs), 'production ranker')}, written to "
             f"{named(self.out)}."
         )

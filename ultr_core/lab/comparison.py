@@ -88,7 +88,7 @@ class Comparison:
     differences: Mapping[tuple[str, str], Estimate] = field(default_factory=dict)
 
     def side(self, first: str, second: str) -> int:
-        """Side of 0 on which the interval of risk(first) - risk(second) lies; 0 if it has 0."""
+        """Side of 0 of the interval of risk(first) - risk(second); 0 if it contains 0."""
         if (first, second) in self.differences:
             return self.differences[first, second].side
         return -self.differences[second, first].side

@@ -45,9 +45,9 @@ class Sides:
 
 
 def sides(picture: RiskPicture, estimates: EstimatedRisks) -> Sides:
-    """Count the rankers whose estimate is on the wrong side of that of production.
+    """Count the rankers whose estimate is on the wrong side of production's.
 
-    A ranker whose estimate equals that of production is on neither side.
+    A ranker whose estimate equals production's is on neither side.
     """
     here = picture.production
     true = np.sign(picture.true_risk - picture.true_risk[here])

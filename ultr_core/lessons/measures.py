@@ -444,4 +444,6 @@ def _deep_rank(world: World) -> int:
     for rank in DEEP_RANKS:
         if np.mean(sizes >= rank) > 0.5 and _relevant_share(world, rank) > 0:
             return rank
-    raise InputError("The lists of this corpus are too short for this lesson; choose another one.")
+    raise InputError(
+        "The lists of this corpus are too short for this lesson; choose another corpus."
+    )

@@ -189,6 +189,6 @@ class Lesson:
         return words_of(self.key).template("meaning")
 
     def settings(self, reader: Settings) -> Settings:
-        """The lesson's world, with users and corpus of the reader's settings."""
+        """The lesson's world, with the users and corpus in the reader's settings."""
         shared = {name: getattr(reader, name) for name in SHARED_FIELDS}
         return Settings(**{**shared, **self.changes})

@@ -31,7 +31,7 @@ def _a_log_for_each_draw(settings: Settings) -> str:
 
 
 def _visits(_: Settings) -> str:
-    return f"a single query, visited {pictures.VISITS:,} times"
+    return f"a single query, shown to {pictures.VISITS:,} users"
 
 
 def _presentations(_: Settings) -> str:

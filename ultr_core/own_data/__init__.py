@@ -1,4 +1,4 @@
-"""What a reader's own log gives: propensities, a ranker, and evidence on rankers."""
+"""What a user's own log gives: propensities, a ranker, and evidence about rankers."""
 
 from typing import TYPE_CHECKING
 

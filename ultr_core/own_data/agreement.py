@@ -60,8 +60,8 @@ def against_weighted_clicks(
         )
         if apart:
             words = (
-                f"{told}: they contradict each other, so features or propensities do not explain "
-                "these clicks; rely on a weighted estimate, such as IPS or clipped."
+                f"{told}. They contradict each other, so the features or the propensities do not "
+                "explain these clicks; rely on a weighted estimate, such as IPS or clipped."
             )
             return (Finding.of_file(_KEY, _TITLE, fitted.value, "warning", words),)
         agreed = agreed or Finding.of_file(

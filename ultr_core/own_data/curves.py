@@ -62,7 +62,7 @@ def estimate_findings(found: LogEstimate) -> tuple[Finding, ...]:
     sure: Severity = "good" if found.curve.sure else "warning"
     known = len(found.curve.known)
     return (
-        Finding.of_file("known_well", "Ranks known well", known, sure, found.trust),
+        Finding.of_file("known_well", "Ranks measured well", known, sure, found.trust),
         *(
             Finding.of_file(
                 gap.cause, "Ranks without an estimate", len(gap.ranks), "warning", gap.sentence
@@ -89,8 +89,8 @@ def training_file_bytes(corpus: Corpus, weights: Weights) -> int:
     size, limit = proprank_bytes(corpus, weights), LARGEST_TRAINING_FILE
     if size > limit.most:
         raise InputError(
-            f"The training file for svm_proprank would repeat a query's documents for each that "
-            f"was clicked, up to {size / 1e6:,.0f} MB; at most {limit.most / 1e6:,.0f} MB are "
-            f"made here, because {limit.reason}; {limit.remedy}."
+            f"The training file for svm_proprank repeats a query's documents for each clicked "
+            f"document and could take {size / 1e6:,.0f} MB; the limit is "
+            f"{limit.most / 1e6:,.0f} MB, because {limit.reason}; {limit.remedy}."
         )
     return size

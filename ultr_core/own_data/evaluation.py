@@ -135,7 +135,7 @@ class TrueQuality:
         return (
             f"Relevant is grade {self.relevant_grade} or more; "
             f"{part_of(without, self.queries, 'query', 'queries')} no such document and "
-            f"{'counts' if without == 1 else 'count'} 0 in the risk."
+            f"{'counts' if without == 1 else 'count'} as 0 in the risk."
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -155,13 +155,13 @@ class TrueQuality:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a log, and the grades where there are any, say about one ranker.
+    """What a log, and any grades, say about one ranker.
 
     reports: by key, one for each of ``ESTIMATORS`` that needs no fitted relevance, and the judge's.
-    true: by the grades, None where there are none. tied: documents that share their score with
-    another of their query. unshown: what the log leaves out of the candidate sets. notices:
-    sentences. judge: key of the report that sentences use, see `judge_of`. intervals: what they
-    take as independent, sessions or presentations. agreement: `against_weighted_clicks`.
+    true: the risk from the grades, None if there are none. tied: documents that share their score
+    with another document of their query. unshown: what the log leaves out of the candidate sets.
+    notices: sentences. judge: key of the report that sentences use, see `judge_of`. intervals: the
+    independent units, sessions or presentations. agreement: `against_weighted_clicks`.
     """
 
     name: str
@@ -184,12 +184,12 @@ class Evaluation:
 
     @property
     def risks(self) -> tuple[RiskReport, ...]:
-        """The reports on the scale of a risk, so that they can stand beside the true one."""
+        """The reports on the scale of a risk, comparable with the true risk."""
         return tuple(report for report in self.reports.values() if not report.normalised)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What the estimates assume, by the labels of those that assume the same."""
+        """What the estimates assume; estimates with the same assumptions are listed together."""
         labels: dict[str, list[str]] = {}
         for report in self.reports.values():
             assumed = "a mean rank, not a risk" if report.normalised else report.assumes
@@ -208,14 +208,14 @@ class Evaluation:
             f"({estimate.interval_words()})."
         )
         if self.true is not None:
-            text += f" By the grades it is {self.true.risk_of_log:.3f} on the queries as logged"
+            text += f" From the grades, it is {self.true.risk_of_log:.3f} on the logged queries"
             also = "; the interval also allows for which queries were drawn"
             text += "." if estimate.no_interval else f"{also}."
         if self.unshown.what:
             text += f" {self.unshown.finding().sentence}"
             if self.true is not None and not self.unshown.clicks_only:
                 text += (
-                    " Clicks on irrelevant documents raise the estimate, so it may be above or "
+                    " Clicks on irrelevant documents raise the estimate, so it may lie above or "
                     "below the true risk."
                 )
             return text
@@ -229,7 +229,7 @@ class Evaluation:
         return text
 
     def as_dict(self) -> dict[str, Any]:
-        """The evaluation as plain values, as the command line prints it with ``--json``."""
+        """The evaluation as plain values, as printed by ``--json``."""
         return {
             "ranker": self.name,
             "clicks": self.clicks,
@@ -246,13 +246,13 @@ class Evaluation:
 
 
 INTERVALS_ARE_FOR = (
-    "An interval is for the value of its estimate after infinitely many clicks, with queries as "
-    "often as users ask them. That is the true risk if what the estimate assumes is true; if not, "
-    "the interval need not contain the true risk:"
+    "An interval is for the estimate's limit after infinitely many clicks, with queries as "
+    "frequent as in the log's traffic. This limit is the true risk if the estimate's assumptions "
+    "are true; if not, the interval need not contain the true risk. The assumptions:"
 )
 """What the intervals of all estimates are for, as it is said before `Evaluation.assumptions`."""
 
-MEAN_RANK_BY_GRADES = "mean rank over the relevant documents of all queries, each once"
+MEAN_RANK_BY_GRADES = "mean rank over the relevant documents of all queries, each counted once"
 
 JUDGE = ESTIMATORS["ips"]
 """The estimator of every verdict, whatever a ranker was trained by: only one judge for both can
@@ -331,7 +331,7 @@ def judge_by(
     judge = ESTIMATORS[known.estimator]
     if known.estimator != method and known.test is not None:
         judge, threshold = judge_of(clip)
-        told = f"{known.test.finding.sentence} The verdict is by {judge.label_at(threshold)}."
+        told = f"{known.test.finding.sentence} The verdict uses {judge.label_at(threshold)}."
         return Judge(judge, replace(known.belief, clip=threshold), (told,), whole)
     if clip is None and "clip" in judge.needs:
         clip = judge.clips_for(log)[0] if judge.falls else SHOWN_CLIP
@@ -354,20 +354,20 @@ def evaluate_ranker(
     name: str = "the ranker",
     judge: Judge | None = None,
 ) -> Evaluation:
-    """Estimate the risk of a ranker from a log of this corpus, and measure it by the grades.
+    """Estimate a ranker's risk from a log of this corpus, and compute it from the grades.
 
-    scores [documents] of the ranker. Equal scores count with their mean rank over all orders.
-    Estimates: all of ``ESTIMATORS`` that need no fitted relevance, such as IPS (equation 5), with
-    tau = ``clip``, or ``SHOWN_CLIP``, where they have a threshold (section 7.2). The verdict is by
-    ``judge`` (`judge_by`), by default ``JUDGE``, or the clipped one where ``clip`` is given. The
-    interval of one with a fitted relevance fits it anew (`Refits`). Intervals are by session for a
+    scores [documents] of the ranker. Equal scores get their mean rank over all orders. Estimates:
+    all of ``ESTIMATORS`` that need no fitted relevance, such as IPS (equation 5), with tau =
+    ``clip`` (``SHOWN_CLIP`` by default) if they have a threshold (section 7.2). The verdict uses
+    ``judge`` (`judge_by`), by default ``JUDGE``, or the clipped estimator if ``clip`` is given. If
+    relevance is fitted, it is refitted for the interval (`Refits`). Intervals are by session for a
     `GroupedLog`; otherwise they treat query draws as independent, and documents of a draw as
-    examined independently. Click noise moves IPS by a factor and a constant (section 5.2) where
-    every candidate was shown; what the log leaves out is in ``unshown``.
+    examined independently. If every candidate was shown, click noise changes IPS by a factor and a
+    constant (section 5.2); what the log leaves out is in ``unshown``.
 
     Raises InputError for scores of another corpus or not finite, a clip outside (0, 1], a clicked
-    position that the curve has no number for, or a log with clicks in fewer than two query draws. A
-    log without a click gives no estimate.
+    position that the curve does not cover, or a log with clicks in fewer than two query draws. A
+    log without clicks gives no estimate.
     """
     require_log(log)
     require_curve(curve)
@@ -436,8 +436,8 @@ def _report(
 
 def no_click(log: ClickLog) -> str:
     """Why a log without clicks gives no estimate, in one sentence."""
-    draws = counted(log.query_draws, "query draw")
-    return f"There is no click in {draws}, so nothing can be estimated."
+    draws = counted(log.query_draws, "presentation")
+    return f"There are no clicks in {draws}, so nothing can be estimated."
 
 
 def _true_quality(
@@ -472,11 +472,11 @@ SHOWN = "what users saw"
 
 @dataclass(frozen=True)
 class RankerDifference:
-    """How much lower or higher the risk of the first ranker is, from the same clicks.
+    """How much lower or higher the first ranker's risk is, from the same clicks.
 
-    estimate: of risk(first) - risk(second), by the ``judge`` of this name; negative is better for
-    the first; None for a log without clicks, and then reason says so. unshown: what the log leaves
-    out of the candidate sets; where that is much, there is no verdict. intervals: as in
+    estimate: risk(first) - risk(second), estimated by ``judge``; negative means that the first is
+    better; None for a log without clicks, and ``reason`` then says why. unshown: what the log
+    leaves out of the candidate sets; if that is too much, there is no verdict. intervals: as in
     `Evaluation`.
     """
 
@@ -490,7 +490,7 @@ class RankerDifference:
 
     @property
     def sentence(self) -> str:
-        """The verdict in one sentence, and in a second one what the log leaves out."""
+        """The verdict in one sentence, and what the log leaves out in a second."""
         unshown, found = self.unshown, self.estimate
         if found is None:
             return f"These clicks cannot compare {self.first} with {self.second}: {self.reason}"
@@ -544,12 +544,12 @@ def compare_with_shown(
     clip: float | None = None,
     judge: Judge | None = None,
 ) -> RankerDifference:
-    """The ranker against the rankings in the log, by the judge on the same clicks.
+    """Compare a ranker with the rankings in the log, on the same clicks.
 
-    The judge is that of `judge_of` ``clip`` unless another is given.
+    The judge is `judge_of` ``clip`` unless another is given.
 
-    The risk is linear in the ranks, so that of the log's rankers together is the one of the mean
-    rank at which each document was shown. scores [documents]. A log without a click gives no
+    The risk is linear in the ranks, so the joint risk of the log's rankers is the risk of the mean
+    rank at which each document was shown. scores [documents]. A log without clicks gives no
     estimate. Raises InputError as `evaluate_ranker` does.
     """
     require_log(log)
@@ -566,7 +566,7 @@ def compare_rankers(
     names: tuple[str, str],
     clip: float | None = None,
 ) -> RankerDifference:
-    """Two rankers by their scores [documents], by `judge_of` ``clip`` on the same clicks."""
+    """Compare two rankers by their scores [documents], by `judge_of` ``clip``."""
     require_log(log)
     ranks, others = (
         _ranks_of(scores, log, name) for scores, name in zip((first, second), names, strict=True)
@@ -620,7 +620,7 @@ def _contradicted(judge: Judge, log: ClickLog, ranks: NDArray[np.float64]) -> st
     )  # fmt: skip
     if not warned(found):
         return ""
-    return "the fitted relevance and the weighted clicks contradict each other; judge by IPS"
+    return "the fitted relevance and the weighted clicks contradict each other; use IPS instead"
 
 
 def _below_candidates(log: ClickLog, numbers: RowNumbers) -> str:
@@ -636,9 +636,8 @@ def _below_candidates(log: ClickLog, numbers: RowNumbers) -> str:
         return ""
     farthest = int(np.argmax(log.rank / sizes))
     return (
-        f"{told}, because what users saw counts a document at position "
-        f"{log.rank[farthest]:,} although its query has "
-        f"{counted(int(sizes[farthest]), 'candidate')}"
+        f"{told}, because users saw a document at position {log.rank[farthest]:,} although its "
+        f"query has {counted(int(sizes[farthest]), 'candidate')}"
     )
 
 
@@ -666,4 +665,4 @@ def truth_sentence(found: Evaluation) -> str:
     if misses:
         interval = "that" if holds else "the interval"
         parts.append(f"outside {interval} of {_listed(misses)}")
-    return f"The true risk by the grades, {truth:.2f}, is {', '.join(parts)}."
+    return f"The true risk from the grades, {truth:.2f}, is {', '.join(parts)}."

@@ -51,16 +51,16 @@ _NO_THRESHOLD = "; validation chose τ = 0, no threshold"
 
 @dataclass(frozen=True, eq=False)
 class OwnFit:
-    """A ranker trained on a log, with all that it was trained with.
+    """A ranker trained on a log, with everything used to train it.
 
-    weights: of all clicks. method: key of the estimator that weighed them. cost: C; clip: the
-    threshold tau, 0 for none, 1 for naive. chosen_by: how C, and the threshold, came about, in
-    words. notices: sentences for the reader. clicked_documents: how many of the log were clicked.
-    learner: key of what was trained.
+    weights: of all clicks. method: key of the estimator that weighted them. cost: C; clip: the
+    threshold tau, 0 for none, 1 for naive. chosen_by: how C and the threshold were chosen, in
+    words. notices: sentences for the user. clicked_documents: how many documents in the log were
+    clicked. learner: key of the learner.
 
-    asked: key of the method that was asked for, another one where a test rejected its fitted
-    relevance. by_rank: that test, None where no relevance was fitted. belief: what the estimator
-    was given; ridge: the penalty of the fit. given: which of "cost" and "clip" were given.
+    asked: key of the method asked for, which differs from ``method`` if a test rejected its fitted
+    relevance. by_rank: that test, None if no relevance was fitted. belief: what the estimator was
+    given; ridge: the penalty of the fit. given: which of "cost" and "clip" were given.
     """
 
     ranker: LinearRanker
@@ -91,7 +91,7 @@ class OwnFit:
         instead = ""
         if self.asked not in ("", self.method):
             asked = ESTIMATORS[self.asked].label
-            instead = f", instead of {asked}, whose fitted relevance a test rejects,"
+            instead = f" (instead of {asked}, whose fitted relevance a test rejected)"
         why = "given" if "cost" in self.given else self.chosen_by
         return (
             f"{self.label} ranker{instead} from {counted(round(self.weights.clicks), 'click')}"
@@ -114,7 +114,7 @@ class OwnFit:
         return f", τ = {self.clip:.3g}" + (f" ({why})" if why != why_cost else "")
 
     def as_dict(self) -> dict[str, Any]:
-        """The fit as plain values, as the command line prints it with ``--json``."""
+        """The fit as plain values, as printed by ``--json``."""
         return {
             "method": self.method,
             "label": self.label,
@@ -155,19 +155,19 @@ def fit_from_log(
 ) -> OwnFit:
     """Train a ranker on a log of this corpus, as section 6 does.
 
-    method: one of ``FIT_METHODS``. learner: a key of ``LEARNERS``. cost: the paper's C; None
-    chooses it, and the threshold of an estimator that has one where ``clip`` is None, on the clicks
-    of held-out queries by the estimator's own estimate, unclipped where the clicks allow it
-    (sections 7.1 and 7.2). These are the ``validation`` queries; without them ``VALIDATION_SHARE``
-    of the clicked queries, drawn with ``seed``, are held out, and the ranker that is returned is
-    trained on all queries with what was chosen. ``callback`` is told of every iteration of every
-    fit, of which `fits_of` come before close settings are fitted again; it may raise to end them.
-    ``pairs`` is the most pairs of a document with a weight and another one of its query that there
-    may be for a learner that learns from pairs.
+    method: one of ``FIT_METHODS``. learner: a key of ``LEARNERS``. cost: the paper's C. If it is
+    None, C is chosen on the clicks of held-out queries by the estimator's own estimate, unclipped
+    if the clicks allow it (sections 7.1 and 7.2), and so is the estimator's threshold, if it has
+    one and ``clip`` is None. The held-out queries are the ``validation`` queries; without them,
+    ``VALIDATION_SHARE`` of the clicked queries, drawn with ``seed``, are held out, and the returned
+    ranker is trained on all queries with the chosen values. ``callback`` is called at every
+    iteration of every fit, of which there are `fits_of` before close settings are fitted again; it
+    may raise to end them. ``pairs`` limits the pairs of a weighted document and another document of
+    its query, for learners that learn from pairs.
 
     Raises InputError for an unknown method or learner, a clip outside (0, 1] or for a method that
-    has none, a clicked position without propensity, clicks that give a learner from pairs none
-    or more than ``pairs``, a seed that is none, or what is no log or no curve.
+    has none, a clicked position without propensity, clicks that give a learner from pairs no pairs
+    or more than ``pairs``, an invalid seed, or a wrong type of log or curve.
     """
     tell = progress if progress is not None else lambda text: None
     way, estimator = method_of_key(method, learner), ESTIMATORS[method]
@@ -192,7 +192,7 @@ def fit_from_log(
         chosen = _Chosen(cost, clips[0], "given")
     elif (data := known.data or _parts(corpus, log, validation, belief, seed)) is None:
         fixed = COST_WITHOUT_VALIDATION if cost is None else cost
-        why = "fixed, because too few clicked queries have a second candidate to hold any out"
+        why = "fixed, because too few clicked queries have a second candidate to hold some out"
         chosen = _Chosen(fixed, clips[0], why)
     else:
         tell("choosing C on held-out clicks")
@@ -295,7 +295,7 @@ def informed_on_all(
     assert used is not None and fit is not None and test is not None
     notices: tuple[str, ...] = ()
     if test.rejected:
-        instead = f" {used.label} takes the place of {own.label}." if used != own else ""
+        instead = f" {used.label} is used instead of {own.label}." if used != own else ""
         notices = (f"{test.finding.sentence}{instead}",)
     if used.fits_relevance:
         whole = Shown(corpus, log)
@@ -362,8 +362,9 @@ def flattery(name: str, log: ClickLog, trained: Mapping[str, Any]) -> str:
     if any(trained.get(key) != count for key, count in counts.items()):
         return ""
     return (
-        f"{name} was trained on as many clicks, query draws and clicked documents as this log has, "
-        "so probably on this log, and a ranker's own clicks flatter it."
+        f"{name} was trained on as many clicks, presentations and clicked documents as this log "
+        "has, so probably on this log; an estimate from a ranker's own training clicks is "
+        "optimistic."
     )
 
 
@@ -373,8 +374,8 @@ def _at_the_end(cost: float, tried: tuple[float, ...]) -> tuple[str, ...]:
         return ()
     end, further = ("largest", "larger") if cost == max(tried) else ("smallest", "smaller")
     return (
-        f"Validation chose C = {cost:g}, the {end} of the {len(tried)} values that it compares; "
-        f"a {further} C may be better, so try one as well.",
+        f"Validation chose C = {cost:g}, the {end} of {len(tried)} values; a {further} C may be "
+        "better, so try one.",
     )
 
 
@@ -430,8 +431,8 @@ def check_clip(estimator: Estimator, clip: float | None) -> None:
     if "clip" not in estimator.needs:
         able = [key for key in FIT_METHODS if "clip" in ESTIMATORS[key].needs]
         raise InputError(
-            f"A threshold τ belongs to the method {' or '.join(able)}, not to "
-            f"{estimator.key}; leave one out."
+            f"Only the method {' or '.join(able)} has a threshold τ, not {estimator.key}; change "
+            "the method or leave τ out."
         )
     require_clip(clip)
 
@@ -440,14 +441,16 @@ def _require_clicks(log: ClickLog, corpus: Corpus, learner: Learner) -> tuple[st
     """Refuse clicks that teach a learner nothing; a sentence where some do not."""
     clicked = log.clicks_per_query > 0
     if not clicked.any():
-        raise InputError("No document of the corpus was clicked; there is nothing to learn from.")
+        raise InputError(
+            "No document of the corpus was clicked, so there is nothing to learn from."
+        )
     if not learner.from_pairs:
         return ()
     alone = clicked & (corpus.sizes == 1)
     if alone.sum() == clicked.sum():
         raise InputError(
             "No clicked query has a second candidate, so there is no preference pair to learn "
-            "from; the corpus needs the documents that were shown beside the clicked ones."
+            "from; add the documents shown with the clicked documents to the corpus."
         )
     if alone.any():
         return (
@@ -490,16 +493,17 @@ def fold_scores(
     seed: int = 0,
     callback: Callback | None = None,
 ) -> NDArray[np.float64]:
-    """Scores [documents], those of each query by a ranker that was trained without its fold.
+    """Scores [documents] of each query from a ranker trained without that query's fold.
 
-    The clicked queries are dealt into ``FOLDS`` folds (fewer where there are fewer), in an order
-    drawn with ``seed``; for each fold a ranker is trained on the clicks of all other queries with
-    the weights, C and threshold of ``fit``. Judging a ranker on the clicks that it was trained on
-    flatters it; these scores are of the same way to train, and fair. A query without clicks goes
-    with the first fold. ``callback`` is told of every iteration and may raise to end the work.
+    The clicked queries are split into ``FOLDS`` folds (fewer if there are fewer queries), in an
+    order drawn with ``seed``; for each fold, a ranker is trained on the clicks of all other queries
+    with the weights, C and threshold of ``fit``. Evaluating a ranker on its own training clicks is
+    optimistic; these scores evaluate the same training procedure without that bias. Queries without
+    clicks belong to the first fold. ``callback`` is called at every iteration and may raise to end
+    the work.
 
-    Raises InputError if fewer than two clicked queries teach the learner anything, or for a seed
-    that is none.
+    Raises InputError if fewer than two clicked queries teach the learner anything, or for an
+    invalid seed.
     """
     clicks, learner = log.clicks_per_query, learner_named(fit.learner)
     useful = np.flatnonzero((clicks > 0) & ((corpus.sizes > 1) | (not learner.from_pairs)))
@@ -507,7 +511,7 @@ def fold_scores(
         queries = "clicked queries give a preference pair"
         raise InputError(
             f"Fewer than two {queries if learner.from_pairs else 'queries were clicked'}, so none "
-            "can be held out to judge the ranker on.",
+            "can be held out to evaluate the ranker.",
             "held_out",
         )
     folds = min(FOLDS, useful.size)

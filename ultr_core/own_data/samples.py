@@ -234,7 +234,7 @@ def sample_files() -> Mapping[str, SampleFile]:
         ),
         "ranker": SampleFile(
             "sample_ranker.json", ranker_text(production).encode(),
-            "JSON: a linear ranker that no user has seen",
+            "JSON: a linear ranker that users have not seen",
         ),
         "scores": SampleFile(
             "sample_scores.csv",

@@ -77,7 +77,7 @@ def corpus_affine_law(evidence: Evidence) -> Finding:
         )
     else:
         sentence = (
-            f"With the wrong curve the line bends: the farthest of {len(predicted)} rankers is "
+            f"With the wrong curve the line bends: {len(predicted)} rankers are up to "
             f"{worst:.1%} away from it."
         )
     return Finding(sentence, worst, tolerance=ROUNDING, should_hold=evidence.curve_is_right)
@@ -141,7 +141,7 @@ def simulation_agrees(evidence: Evidence) -> Finding:
     z = (best.value - best.mean) / best.deviation
     sentence = (
         f"{counted(evidence.log.total_clicks, 'click')} of "
-        f"{counted(evidence.log.query_draws, 'query draw')} give "
+        f"{counted(evidence.log.query_draws, 'presentation')} give "
         f"{best.value:.4f}; the expectation is {best.mean:.4f}, a distance of {z:+.2f} standard "
         "errors."
     )
@@ -273,7 +273,7 @@ def hinge_bound(evidence: Evidence) -> Finding:
 def duality_gap(evidence: Evidence) -> Finding:
     """Relative gap of the propensity-weighted ranker, re-evaluated in float64."""
     return Finding(
-        f"The objective is within {evidence.gap:.1e} of its optimum, relative; "
+        f"The objective is within a relative distance of {evidence.gap:.1e} of its optimum; "
         f"{evidence.gap_tolerance:g} was required.",
         evidence.gap,
         tolerance=evidence.gap_tolerance,
@@ -382,8 +382,8 @@ def small_simulation(evidence: Evidence) -> Finding:
             error = max(found.standard_error, 1e-9 * max(exact, 1.0))
             worst = max(worst, distance / error)
     return Finding(
-        f"Over {USERS:,} users the farthest of {2 * len(world.click_weights)} averages is "
-        f"{worst:.2f} standard errors from its expectation.",
+        f"Over {USERS:,} users, each of {2 * len(world.click_weights)} averages is within "
+        f"{worst:.2f} standard errors of its expectation.",
         worst,
         tolerance=MOST_STANDARD_ERRORS,
         details=(("users", f"{USERS:,}"), ("seed", str(SEED))),

@@ -86,15 +86,13 @@ def display_counts(
         "clicks": clicks,
     }
     columns = [
-        whole_numbers(values, f"Displays in the column {name}", np.int64)
+        whole_numbers(values, f"Numbers in the column {name}", np.int64)
         for name, values in given.items()
     ]
     _, _, ranks, shown, clicked = columns
     if ranks.ndim != 1 or any(column.shape != ranks.shape for column in columns):
         sizes = ", ".join(f"{n} {c.shape}" for n, c in zip(given, columns, strict=True))
-        raise InputError(
-            f"Columns of displays must be lists of equal length, not arrays of shape {sizes}."
-        )
+        raise InputError(f"The columns must be lists of equal length, not arrays of shape {sizes}.")
     if ranks.size and ranks.min() < 1:
         raise InputError(
             f"Ranks are counted from 1, but there is a rank {ranks.min()}.", "rank_from_1"
@@ -130,12 +128,12 @@ def summed_displays(
 
 
 def displays_of_logs(logs: Sequence[ClickLog]) -> DisplayCounts:
-    """Displays of several click logs of one corpus, one log per logging ranker.
+    """Impressions and clicks in several click logs of one corpus, one log per logging ranker.
 
     Raises InputError if there is no log, or if the logs belong to different corpora.
     """
     if not logs:
-        raise InputError("Counting displays needs one click log or more.")
+        raise InputError("Counting impressions needs at least one click log.")
     if any(not np.array_equal(log.query_offsets, logs[0].query_offsets) for log in logs):
         raise InputError("The click logs belong to different corpora; give logs of one corpus.")
     document = np.concatenate([log.document for log in logs])

@@ -290,7 +290,7 @@ class Estimator:
         """The unit of its estimate, in words."""
         what = "mean rank of a clicked document"
         if not self.normalised:
-            what = "summed ranks of documents, per query draw"
+            what = "summed ranks of documents, per presentation"
         return f"{what}, where {self.counts}; lower is better"
 
     def told(self, belief: Belief) -> Belief:

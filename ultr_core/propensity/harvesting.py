@@ -48,12 +48,12 @@ class InterventionalSets:
 
     A document shown n times at k and n' times at k', clicked c and c' times, adds c n'/(n + n') to
     the clicks at k and c' n/(n + n') to those at k' (weights of Mantel and Haenszel, 1959): both
-    represent the same n n'/(n + n') displays, whatever its relevance, and the ratio of the sums
+    represent the same n n'/(n + n') impressions, whatever its relevance, and the ratio of the sums
     tends to p_k / p_k'.
 
     clicks: float64 [groups, K, K]; entry [g, k - 1, k' - 1] holds the clicks at k of documents that
         were also shown at k'.
-    exposure: float64 [K, K], symmetric, the displays they represent; 0 for a pair never shown.
+    exposure: float64 [K, K], symmetric, the impressions they represent; 0 for a pair never shown.
     counts: impressions and clicks at each rank of the documents that were compared.
     shown: bool [K], whether anything was logged at each rank.
     """

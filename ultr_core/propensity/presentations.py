@@ -172,12 +172,12 @@ class PresentationLog:
 
     @cached_property
     def pairs(self) -> IntArray:
-        """The distinct numbers in ``document``, rising, one for each (query, document) pair."""
+        """The distinct numbers in ``document``, in increasing order, one per (query, document)."""
         return _different(self._shown_at // self.positions.size)
 
     @cached_property
     def positions(self) -> IntArray:
-        """The positions that occur, rising."""
+        """The positions that occur, in increasing order."""
         return _different(np.sort(self.position).astype(np.int64))
 
     @cached_property
@@ -208,7 +208,7 @@ class PresentationLog:
             )
 
     def displays(self) -> DisplayCounts:
-        """Displays counted by document and position, over all rankers and swaps; counted once."""
+        """Impressions and clicks by document and position, over all rankers and swaps."""
         return self._displays
 
     @cached_property
@@ -268,8 +268,8 @@ class PresentationLog:
         self.require_unclicked()
         if not ((self.swap == landmark) & (self.position == landmark)).any():
             raise InputError(
-                f"No presentation is a control for landmark {landmark}: rows at position "
-                f"{landmark} with swapped_rank {landmark} are needed."
+                f"No presentation is a control for landmark {landmark}; add rows at position "
+                f"{landmark} with swapped_rank {landmark}."
             )
         if not ((self.swap > 0) & (self.swap != landmark)).any():
             raise InputError(f"No presentation swapped rank {landmark} with another rank.")

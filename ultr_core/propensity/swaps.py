@@ -71,7 +71,7 @@ class SwapCounts:
     def own_place(self) -> Counts:
         """Documents at their own rank, [ranks 1..K]: the overall click rates of the ranking.
 
-        The landmark's counts are those of the control; in the other presentations of the experiment
+        The landmark's counts come from the control; in the other presentations of the experiment
         another document is there.
         """
         row = self.landmark - 1

@@ -103,7 +103,7 @@ def weights_of_log(log: ClickLog, numbers: Numbers) -> Weights:
     of_rows = row_numbers(numbers).on_log(log)
     if log.total_clicks == 0:
         raise InputError(
-            f"There is no click in {counted(log.query_draws, 'query draw')}; learning needs at "
+            f"There is no click in {counted(log.query_draws, 'presentation')}; learning needs at "
             "least one."
         )
     values = log.sum_by_document(log.clicks * of_rows.u)

@@ -24,7 +24,7 @@ def kendall_tau(a: ArrayLike, b: ArrayLike) -> float:
     first, second = _two_lists(a, b)
     if np.ptp(first) == 0 or np.ptp(second) == 0:
         raise InputError(
-            "Kendall's tau is not defined if all numbers of one list are equal.", "equal_numbers"
+            "Kendall's τ is not defined if all numbers of one list are equal.", "equal_numbers"
         )
     return _tau(first, second)
 
@@ -64,10 +64,10 @@ def _two_lists(a: ArrayLike, b: ArrayLike) -> tuple[FloatArray, FloatArray]:
     )
     if first.ndim != 1 or first.shape != second.shape or first.size < 2:
         raise InputError(
-            "Kendall's tau needs two lists of equal length with at least two numbers, "
+            "Kendall's τ needs two lists of equal length with at least two numbers, "
             f"not shapes {first.shape} and {second.shape}.",
             "two_lists",
         )
     if not (np.all(np.isfinite(first)) and np.all(np.isfinite(second))):
-        raise InputError("Kendall's tau needs finite numbers.", "not_finite")
+        raise InputError("Kendall's τ needs finite numbers.", "not_finite")
     return first, second

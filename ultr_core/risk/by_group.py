@@ -174,7 +174,7 @@ def _jackknife(upper: FloatArray, lower: FloatArray) -> tuple[FloatArray, FloatA
     if not (lower.sum() > 0 and (left > 0).all()):
         raise InputError(
             f"One of the {counted(groups, 'group')} of sessions has all the weight of the log's "
-            "clicks, so there is no interval by session; more sessions with clicks are needed.",
+            "clicks, so there is no interval by session; collect more sessions with clicks.",
             "sum_of_weights",
         )
     total = upper.sum(axis=0)

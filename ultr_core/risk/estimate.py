@@ -78,7 +78,7 @@ class Estimate:
         return cls(value, standard_error, *ends, n, effective_sample_size, no_interval)
 
     def without_interval(self, reason: str) -> Estimate:
-        """The estimate without its interval for this reason; as it is where that is ""."""
+        """The estimate without its interval, for this reason; unchanged if the reason is ""."""
         if not reason:
             return self
         return replace(self, low=-math.inf, high=math.inf, no_interval=reason)
@@ -103,7 +103,7 @@ class Estimate:
         return int(self.low > 0) - int(self.high < 0)
 
 
-NO_INTERVAL = "One click log has no interval; two or more are needed."
+NO_INTERVAL = "One click log has no interval; an interval needs at least two."
 """Why a value over draws may stand alone."""
 
 FOR_ONE_WORLD = "of this corpus, production ranker and test queries"
@@ -180,7 +180,7 @@ def interval_over_draws(values: Sequence[float] | NDArray[np.float64]) -> Estima
     draws = real_numbers(values, "Draws").astype(np.float64)
     if draws.ndim != 1 or draws.size == 0 or not np.all(np.isfinite(draws)):
         raise InputError(
-            "An interval over draws needs at least one draw, all of them finite.", "no_draw"
+            "An interval needs at least one value, and all values must be finite.", "no_draw"
         )
     n = int(draws.size)
     # What overflows here is infinite and refused with the interval.

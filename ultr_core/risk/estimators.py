@@ -195,7 +195,7 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Est
     summed = float(weight.sum())
     if log.total_clicks == 0:
         raise InputError(
-            f"There is no click in {counted(log.query_draws, 'query draw')}; a self-normalised "
+            f"There is no click in {counted(log.query_draws, 'presentation')}; a self-normalised "
             "estimate needs at least one."
         )
     if not summed > 0:
@@ -431,7 +431,7 @@ def weigh(log: ClickLog, numbers: Sequence[Numbers]) -> list[Weighed]:
 def _weighed(log: ClickLog, numbers: Numbers) -> Weighed:
     of_rows = row_numbers(numbers).on_log(log)
     if log.query_draws < 2:
-        raise InputError("A standard error needs at least two query draws, but the log has one.")
+        raise InputError("A standard error needs at least two presentations, but the log has one.")
     by_row = log.clicks * of_rows.u
     size = effective_sample_size(by_row, of_rows.u)
     clicked = log.sum_by_document(by_row)

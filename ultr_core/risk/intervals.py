@@ -122,7 +122,7 @@ def too_few_clicks(log: ClickLog, numbers: Numbers, scale: FloatArray | None = N
     """
     n = log.total_clicks
     if n == 0:
-        return f"no interval: there is no click in {counted(log.query_draws, 'query draw')}"
+        return f"no interval: there is no click in {counted(log.query_draws, 'presentation')}"
     evenness = _evenness(log, row_numbers(numbers).u, scale)
     needed = max(
         FEWEST_CLICKS, n * FEWEST_DRAWS / log.query_draws, FEWEST_EQUAL / max(evenness, 1e-12)
@@ -135,9 +135,9 @@ def too_few_clicks(log: ClickLog, numbers: Numbers, scale: FloatArray | None = N
 
 
 def too_few_telling(log: ClickLog, numbers: Numbers, differences: FloatArray) -> str:
-    """Why clicks are too few to say which of two rankers is better; "" where they are enough.
+    """Why there are too few clicks to say which of two rankers is better; "" if there are enough.
 
-    Clicks on documents that both place alike tell nothing; another one counts x = u |difference|.
+    Clicks on documents that both rank the same say nothing; other clicks count x = u |difference|.
     They must be worth ``FEWEST_TELLING`` equally weighted ones, (sum of x)^2 / sum of x^2 over
     clicks. Without a click that tells, the difference is 0, and there is nothing to decide.
     differences [documents] of ranks; numbers [rows].

@@ -172,7 +172,8 @@ def variance_of_risk(
     """
     if (whole_or_none(query_draws) or 0) < 1:
         raise InputError(
-            f"The number of query draws must be 1 or more, not {in_brief(query_draws)}.", "no_draw"
+            f"The number of presentations must be 1 or more, not {in_brief(query_draws)}.",
+            "no_draw",
         )
     mean = expected_delta(click_probability, numbers, ranks, query_offsets)
     spread = _spread(np.asarray(click_probability, dtype=np.float64), numbers)

@@ -241,7 +241,7 @@ def same_without_bias(result: StudyResult) -> Finding:
 
 def _equal(differences: Iterable[float]) -> Finding:
     largest = max(abs(value) for value in differences)
-    return Finding(f"Largest difference over draws: {largest:g}.", largest)
+    return Finding(f"Largest difference over click logs: {largest:g}.", largest)
 
 
 def gap_grows(result: StudyResult) -> Finding:
@@ -553,7 +553,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "same-without-bias",
                 "Without bias the weighted and the naive ranker are the same.",
                 "5.1",
-                "At η = 0 the losses are equal in every draw.",
+                "At η = 0 the losses are equal in every click log.",
                 same_without_bias,
                 "lab",
             ),
@@ -628,7 +628,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "zero-is-naive",
                 "Assuming no bias gives the naive ranker.",
                 "7.5",
-                "At an assumed η of 0 the losses are equal in every draw.",
+                "At an assumed η of 0 the losses are equal in every click log.",
                 zero_is_naive,
                 "set-up",
             ),
@@ -636,8 +636,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
         "few-clicks": (
             Rule(
                 "doubly-robust-early",
-                "With 1,000 clicks a doubly robust ranker beats the naive, the weighted and the "
-                "clipped ranker.",
+                "With 1,000 clicks, a doubly robust ranker beats the naive, weighted and clipped "
+                "rankers.",
                 "7.2",
                 f"{_LOW} at 1,000 clicks, against each of the three.",
                 better_than("doubly-robust", "naive", "propensity", "clipped"),
@@ -645,8 +645,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
             ),
             Rule(
                 "direct-stops",
-                "With {most} clicks a fitted relevance alone is worse than one that clicks "
-                "correct.",
+                "With {most} clicks, fitted relevance on its own is worse than fitted relevance "
+                "corrected by clicks.",
                 "7.2",
                 f"{_LOW} at the most clicks, direct against doubly robust.",
                 better_than("doubly-robust", "direct", at=-1),
@@ -667,10 +667,10 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
         "cut": (
             Rule(
                 "hole-stays",
-                "More clicks than 45,000 do not bring back documents that a fixed logger never "
+                "Clicks beyond 45,000 do not make up for documents that a fixed logger never "
                 "shows.",
                 "4",
-                f"From 45,000 clicks to the most the weighted ranker changes by less than "
+                f"From 45,000 clicks to the most, the weighted ranker changes by less than "
                 f"{FLAT:.0%} of the gap (both ends of the interval).",
                 hole_stays,
                 "later",

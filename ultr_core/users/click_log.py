@@ -41,8 +41,8 @@ def require_log(log: object) -> None:
     """Raise InputError for what is no ClickLog."""
     if not isinstance(log, ClickLog):
         raise InputError(
-            f"The click log is {quoted(log)}; it must be a ClickLog, as simulate_counts and "
-            "join_log(...).clicks give it.",
+            f"The click log is {quoted(log)}; it must be a ClickLog, such as simulate_counts or "
+            "join_log(...).clicks returns.",
             "not_a_click_log",
         )
 
@@ -114,7 +114,8 @@ class ClickLog:
         whole = whole_or_none(query_draws)
         if whole is None or whole < 1:
             raise InputError(
-                f"A click log needs 1 query draw or more, not {in_brief(query_draws)}.", "no_draw"
+                f"A click log needs at least 1 presentation, not {in_brief(query_draws)}.",
+                "no_draw",
             )
         object.__setattr__(self, "query_draws", whole)
         if draws is not None:
@@ -127,7 +128,7 @@ class ClickLog:
         drawn = int(self.draws.sum())
         if drawn > self.query_draws:
             raise InputError(
-                f"The impressions need at least {counted(drawn, 'query draw')}, but the log says "
+                f"The impressions need at least {counted(drawn, 'presentation')}, but the log says "
                 f"{self.query_draws}."
             )
 

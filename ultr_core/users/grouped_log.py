@@ -56,7 +56,7 @@ class GroupCounts:
         """Check the draws."""
         if self.draws.size < 2 or not (self.draws > 0).all():
             raise InputError(
-                "Intervals by session need two groups of sessions or more, each with a query draw.",
+                "Intervals by session need at least two groups, each with a presentation.",
                 "groups",
             )
 
@@ -88,6 +88,6 @@ class GroupedLog(ClickLog):
         same = np.array_equal(sums, (log.impressions, log.clicks))
         if not same or not np.isclose(drawn, log.query_draws, rtol=1e-9):
             raise InputError(
-                "The groups of a click log must add up to its impressions, clicks and query draws.",
+                "The groups of a log must add up to its impressions, clicks and presentations.",
                 "groups",
             )

@@ -123,12 +123,12 @@ def checked_draws(query_draws: object, most: int = MOST_SIMULATED) -> int:
     draws = whole_or_none(query_draws) or 0
     if draws < 1:
         raise InputError(
-            f"A click log needs 1 query draw or more, not {in_brief(query_draws)}.", "no_draw"
+            f"A click log needs at least 1 presentation, not {in_brief(query_draws)}.", "no_draw"
         )
     if draws > most:
         raise InputError(
-            f"A simulated click log has at most {most:,} query draws, not {in_brief(query_draws)}, "
-            "because they are drawn one by one; ask for fewer.",
+            f"A simulated click log has at most {most:,} presentations, not "
+            f"{in_brief(query_draws)}, because they are drawn one by one; ask for fewer.",
             "too_many_draws",
         )
     return draws

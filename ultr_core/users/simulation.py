@@ -201,14 +201,14 @@ def query_draws_for(clicks: float, rate: float) -> int:
     85000
     """
     if not 0 < number_or_nan(rate) < math.inf:
-        raise InputError(f"Clicks per query draw must be above 0, not {in_brief(rate)}.")
+        raise InputError(f"Clicks per presentation must be above 0, not {in_brief(rate)}.")
     if not 0 < number_or_nan(clicks) < math.inf:
         raise InputError(f"The number of clicks must be above 0, not {in_brief(clicks)}.")
     draws = float(clicks) / float(rate)
     if draws > MOST_SIMULATED:
         raise InputError(
-            f"{clicks:g} clicks at {rate:g} per query draw need more than {MOST_SIMULATED:,} "
-            "query draws, the most that can be simulated; ask for fewer clicks."
+            f"{clicks:g} clicks at {rate:g} per presentation need more than {MOST_SIMULATED:,} "
+            "presentations, the most that can be simulated; ask for fewer clicks."
         )
     return max(1, round(draws))
 

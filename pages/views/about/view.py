@@ -34,5 +34,5 @@ def show(page: PageContext) -> None:
     st.markdown("\n".join(f"- {reference}" for reference in WORDS.texts("references")))
 
     st.subheader("This server")
-    corpus = page.launch.corpus or "the built-in synthetic one"
+    corpus = page.launch.corpus or "the built-in synthetic corpus"
     st.markdown(f"Corpus: {plain(named(corpus))}. {versions()}. BLAS threads: {blas_threads()}.")

@@ -232,7 +232,7 @@ def _show_readings() -> None:
             for r in READINGS
         ],
         hide_index=True,
-        alt=f"{len(READINGS)} places of the paper and how they are read here",
+        alt=f"{len(READINGS)} unclear passages of the paper and how the lab reads them",
     )
 
 

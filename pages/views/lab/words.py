@@ -146,7 +146,7 @@ def sample_sentence(picture: RiskPicture) -> str:
     worth, heaviest = picture.weighted.effective_sample_size, picture.weighted.largest_weight
     drawn = words.text(
         "drawn",
-        draws=counted(picture.query_draws, "query was", "queries were"),
+        draws=counted(picture.query_draws, "presentation"),
         clicks=counted(picture.clicks, "click"),
     )
     if picture.weights_alike:

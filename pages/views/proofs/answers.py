@@ -69,7 +69,7 @@ def _undone(walk: Walk, world: SmallWorld) -> str:
 def _swapped(walk: Walk, world: SmallWorld) -> str:
     return (
         f"The click rate changes from {_line(walk, 1)} to {_line(walk, 3)}; the ratio, "
-        f"{_line(walk, 5)}, is that of the propensities"
+        f"{_line(walk, 5)}, is the ratio of the propensities"
     )
 
 

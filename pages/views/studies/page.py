@@ -120,7 +120,7 @@ def show_study_page(page: PageContext, name: str, steps: Sequence[Step[Settings]
         claims_section(judge(result))
     elif fixed:
         st.markdown(fixed)
-    st.subheader("What is behind it")
+    st.subheader("Background")
     st.latex(in_colors(FORMULAS[name]))
     st.markdown(meaning(name))
     _steps_section(name, steps)
@@ -192,7 +192,7 @@ def _settings_line(plan: Plan, view: str, *, done: bool) -> str:
         return ""  # the run's place says what is wrong
     if view == SHIPPED:
         title = RESULT.options[COMPUTED]
-        return f":material/tune: **Made with** {made}. For settings of your own choose “{title}”."
+        return f":material/tune: **Made with** {made}. For your own settings, choose “{title}”."
     return (
         f":material/tune: **{'Made' if done else 'Will be made'} with** {made}. You can change "
         f"{taken_words(plan)}; the rest is the paper's."

@@ -182,14 +182,14 @@ def _tables(found: Evaluation) -> None:
     if true is None:
         return
     rows = [
-        {"By the grades": "Risk, each query as often as in the log", "Value": true.risk_of_log},
-        {"By the grades": "Risk, all queries alike", "Value": true.risk},
-        {"By the grades": MEAN_RANK_BY_GRADES.capitalize(), "Value": true.mean_rank},
-        {"By the grades": f"NDCG@{NDCG_CUTOFF}", "Value": true.ndcg.value},
+        {"From the grades": "Risk, each query as often as in the log", "Value": true.risk_of_log},
+        {"From the grades": "Risk, each query once", "Value": true.risk},
+        {"From the grades": MEAN_RANK_BY_GRADES.capitalize(), "Value": true.mean_rank},
+        {"From the grades": f"NDCG@{NDCG_CUTOFF}", "Value": true.ndcg.value},
     ]
     show_rows(
         [{**row, "Value": f"{row['Value']:.3f}"} for row in rows],
-        key="by-grades", alt="Quality by the grades", saved=rows,
+        key="by-grades", alt="Quality from the grades", saved=rows,
     )  # fmt: skip
     tied = counted(found.tied, "document has", "documents have")
     st.markdown(f"{plain(true.rule)} {plain(true.ndcg.rule)} {tied} the same score as another.")

@@ -95,7 +95,7 @@ def _shown(kind: str, file: Brought) -> None:
         st.button(
             "Remove", key=f"data-remove-{kind}", type="tertiary", icon=":material/close:",
             on_click=bench().drop, args=(kind,),
-            help=f"Forget {plain(named(file.name))} and its results",
+            help=f"Remove {plain(named(file.name))} and its results",
         )  # fmt: skip
 
 

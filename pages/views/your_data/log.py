@@ -172,7 +172,7 @@ def _read_as_chosen(page: PageContext, own: Bench, file: Brought) -> Presentatio
 
 _LABEL = "Reading the click log …"
 _SECONDS = 1.0  # between two shares that are shown
-_APART = " If the clicks are in files of their own, bring those below."
+_APART = " If the clicks are in separate files, add those below."
 
 
 class _MissingError(InputError):

@@ -225,7 +225,7 @@ def test_text_in_parquet_that_is_no_utf8_is_refused(by_dictionary: bool, tmp_pat
     data = (tmp_path / "log").read_bytes()
     assert b"abcdefg" in data
     for read in (parse_log, preview_log):
-        one_sentence(lambda read=read: read(data.replace(b"abcdefg", b"abc\xf8efg")), "no UTF-8")
+        one_sentence(lambda read=read: read(data.replace(b"abcdefg", b"abc\xf8efg")), "not UTF-8")
 
 
 def test_a_page_whose_number_of_values_is_no_number_is_damage() -> None:

@@ -45,23 +45,25 @@ ROWS = (
     b"# head\n1\tqid:7\t3:.3 1:1e3\n\n0 qid:3 1:-0.2\n0 qid:7 1:0.1\n1 qid:3 1:0.8 # x\n",
 )
 WHOLE = re.compile(
-    "is empty|has no row|gives no feature in any|adds up to|gzip file|more than 200 times|"
+    "is empty|has only blank lines|has no features in any|adds up to|gzip file|more than 200 times|"
     "is a binary file|has no query ids|is a (zip|bzip2|xz|zstandard|Parquet)|UTF-16|"
-    "because it is read as one|is packed twice|accepted, because each is checked"
+    "because it is read as one|is compressed twice|accepted, because each is checked"
 )
 IN_TABLES = re.compile(
-    WHOLE.pattern + "|has no (score|weight|line)|no score for|corpus \\d+ documents|"
+    WHOLE.pattern + "|has no (score|weight|line)|contains no scores|corpus \\d+ documents|"
     "no propensity for rank|its first line must name|names the column|: The propensity of rank"
 )
 IN_MODELS = re.compile(
     WHOLE.pattern
     + "|contains JSON that|JSON but not a ranker|has version|feature_ids|coefficients|"
-    ": C is|certificate|vectors add up|has no feature in any"
+    ": C is|certificate|the vectors sum|is blank"
 )
 IN_LOGS = re.compile(
-    WHOLE.pattern + "|has no usable row|has no column|is no UTF-8 text with a line|"
-    "^The column .* (holds|was taken)|begins like JSON|is no utf-16 text|have more than one, and|"
-    "^Positions start again|rows are at position 0|is a damaged or truncated zstandard"
+    WHOLE.pattern
+    + "|has no usable rows|has no column|has no [a-z ]+ column|is not UTF-8 text with|"
+    "[Tt]he column .* (contains|was taken|share)|begins like JSON|is not utf-16 text|"
+    "clicked rows have|^Positions restart|rows are at position 0|"
+    "is a damaged or truncated zstandard"
 )
 TRAINING = re.compile(WHOLE.pattern + "|has no row with label 1")
 

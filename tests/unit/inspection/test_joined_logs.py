@@ -252,7 +252,7 @@ def test_kinds_are_told_by_content(data: bytes, kind: str) -> None:
         (b"hello world\n", "'hello world'"),
         (b"", "content"),
         (b"0.5\n0.25\n", "scores"),
-        (b"{}", "columns"),
+        (b"{}", "column"),
         (b'[{"document": "d"}]', "lines"),
         (b'{"a": 1}', "'a'"),
         (b"1.5 1:0.2\n", "line 1"),
@@ -285,7 +285,7 @@ def test_fits_choose_on_held_out_queries_or_given_ones(corpus: Corpus) -> None:
     given = fit_from_log(splits.train, log, PowerLaw(1.0), method="clipped", cost=1, clip=0.5)
     assert (given.cost, given.clip, given.chosen_by) == (1.0, 0.5, "given")
     assert given.weights.values.max() < first.weights.values.max()
-    for method, clip, message in (("em", None, "not a way to weight"), ("ips", 0.5, "belongs to")):
+    for method, clip, message in (("em", None, "not a way to weight"), ("ips", 0.5, "threshold")):
         with pytest.raises(InputError, match=message):
             fit_from_log(splits.train, log, PowerLaw(1.0), method=method, clip=clip)
 

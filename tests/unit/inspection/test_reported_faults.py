@@ -244,7 +244,7 @@ def slots(first: int) -> str:
 def test_the_base_of_positions_and_the_reference_are_said(first: int, verdict: str) -> None:
     finding = inspect_log(parse_log(slots(first))).finding("positions")
     assert (finding.value, finding.severity) == (first, verdict)
-    assert {0: "position 0 of the log", 1: "position 1 is the reference", 10: "first position"}[
+    assert {0: "position 0 in the log", 1: "position 1 is the reference", 10: "first position"}[
         first
     ] in finding.sentence
 
