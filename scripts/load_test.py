@@ -37,6 +37,7 @@ SLIDERS = ("eta", "assumed_eta", "eps_minus")
 QUICK_CHANGES = 10
 BETWEEN_QUICK_CHANGES = 0.1  # seconds
 LOOKS = 0.1  # seconds between two looks whether a session has its answer; each costs this client
+COLD = (("words", "heading"), ("chart", "vega_lite_chart"))
 KEPT = 1  # seconds that the server started here keeps the session of a closed tab
 
 
@@ -59,6 +60,8 @@ class Measured:
     ``waited``: from a change to the end of the page's run. ``answered``: until nothing on the
     page is announced that is not there; the first rankers stand beside the checks. ``settled``:
     until all click logs are in. A session that has not come so far is missing from the list.
+    ``cold``: the first visit to the server, from the connection to the first words, to the first
+    chart and to all intervals.
     """
 
     opening: list[float] = field(default_factory=list)
@@ -67,6 +70,7 @@ class Measured:
     settled: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     memory: dict[str, float] = field(default_factory=dict)
+    cold: dict[str, float] = field(default_factory=dict)
     quick: dict[str, float] = field(default_factory=dict)
     kilobytes: float = 0.0
 
@@ -100,8 +104,11 @@ async def measure(load: Load, running: Running | str) -> Measured:
                 )
 
     first = Visitor(address, load.page)
+    started = time.perf_counter()
     await first.open()
     await first.settled()
+    found.cold = {name: first.seen[kind] - started for name, kind in COLD if kind in first.seen}
+    found.cold["intervals"] = time.perf_counter() - started
     found.quick = await _quick_changes(first)
     await first.close()
     note_memory("before")
@@ -191,6 +198,8 @@ def report(load: Load, found: Measured) -> str:
         there = "" if len(seconds) == load.sessions else f"  ({len(seconds)} sessions)"
         times = "  ".join(f"{key} {value:.3f} s" for key, value in values.items())
         lines.append(f"{words:<26} {times}{there}")
+    cold = "  ".join(f"{name} {value:.3f} s" for name, value in found.cold.items())
+    lines += [f"{'first visit':<26} {cold}"]
     lines += [f"{'one change, alone':<26} {found.quick['one']:.3f} s"]
     lines += [f"{'last of ten quick changes':<26} {found.quick['last of ten']:.3f} s"]
     lines += [f"{'received per run':<26} {found.kilobytes:.0f} kB"]

@@ -34,7 +34,8 @@ class Visitor:
 
     ``sliders`` are the widget identifiers of sliders by the name in the address bar;
     ``errors`` what went wrong, in words; ``received`` counts bytes; ``texts`` are the words on
-    the page by their place; ``cookie`` is what a proxy has set, ``session`` the session's name.
+    the page by their place; ``cookie`` is what a proxy has set, ``session`` the session's name;
+    ``seen`` is when an element of each kind came first, on the clock of ``time.perf_counter``.
     """
 
     address: str
@@ -47,6 +48,7 @@ class Visitor:
     finished_runs: int = 0
     cookie: str = ""
     session: str = ""
+    seen: dict[str, float] = field(default_factory=dict)
     _values: dict[str, float] = field(default_factory=dict)
     _socket: ClientConnection | None = None
     _reader: asyncio.Task[None] | None = None
@@ -174,6 +176,7 @@ class Visitor:
 
     def _take_element(self, element: Any, place: tuple[int, ...]) -> None:
         kind = element.WhichOneof("type")
+        self.seen.setdefault(kind, time.perf_counter())
         self.texts.pop(place, None)
         if kind == "slider":
             self.sliders[element.slider.query_param_key] = element.slider.id

@@ -150,7 +150,7 @@ def test_live_reads_its_result_and_a_null_in_words(open_app: OpenApp) -> None:
     assert "p = 0.000999" in text
     assert len(app.get("vega_lite_chart")) == 2
     exact = app.table[1].value
-    assert exact["B wins"].tolist() == ["2/3", "1/2", "1", "1/2"]
+    assert exact["B wins"].tolist() == ["2/3", "1/2", "0.386", "1", "1/2", "0.265"]
 
 
 def test_the_sign_test_answers_any_counts(open_app: OpenApp) -> None:

@@ -35,6 +35,7 @@ def test_a_class_that_moves_sliders_gets_all_its_answers(running: Running) -> No
             sorted(found.waited), sorted(found.answered), sorted(found.settled), strict=True
         )
     )
+    assert 0 < found.cold["words"] <= found.cold["chart"] <= found.cold["intervals"]
     # Ten quick moves cost no ten computations: the abandoned ones are not finished first.
     assert found.quick["last of ten"] < 6 * max(found.quick["one"], 0.5)
     words = report(load, found)

@@ -22,7 +22,7 @@ from ultr_core.claims.common import (
 )
 from ultr_core.findings import Finding
 from ultr_core.lab import WORLD_FIELDS, Lab
-from ultr_core.lab.interleaving import exact_verdicts, one_random_click
+from ultr_core.lab.interleaved_lists import exact_verdicts, one_random_click
 from ultr_core.lab.live import LiveDesign
 from ultr_core.risk import kendall_tau
 from ultr_core.risk.sign_test import SignTest, sign_test

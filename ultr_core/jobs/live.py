@@ -10,7 +10,7 @@ from ultr_core.jobs.files import CORPUS, MISSING_ZERO
 from ultr_core.jobs.job import Given, Job, Page, PageState, setting_fields
 from ultr_core.jobs.output import print_notes, progress_line
 from ultr_core.jobs.sign_test import COUNTS
-from ultr_core.lab.interleaving import SCHEME
+from ultr_core.lab.interleaved_lists import SCHEME
 from ultr_core.lab.live import (
     INTERLEAVED,
     LIVE_FIELDS,

@@ -1,25 +1,25 @@
-"""Interleaving two rankers, query by query, and deciding by clicks which one the user preferred.
+"""Interleaving two rankers over many simulated queries, and the test of the verdicts.
 
 Balanced interleaving (Joachims, 2002; as in Section 7.6) and team draft (Radlinski, Kurup and
-Joachims, 2008), in the reading of Chapelle, Joachims, Radlinski and Yue (TOIS 2012).
+Joachims, 2008), in the reading of Chapelle, Joachims, Radlinski and Yue (TOIS 2012), and
+probabilistic interleaving (Hofmann, Whiteson and de Rijke, 2011). `interleaved_lists` has the same
+for single lists.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
-from itertools import product
+from functools import partial
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.corpus.ranking import checked_offsets, rank_documents, whole_in_range
-from ultr_core.errors import InputError
-from ultr_core.fields import Choice
+from ultr_core.lab.interleaved_lists import MOST_SHOWN, SCHEME, SOFTMAX, Scheme
 from ultr_core.propensity.swaps import relevance_of_all
 from ultr_core.risk.sign_test import (
     SignTest,
@@ -35,20 +35,11 @@ from ultr_core.users.query_draws import MOST_SESSIONS, checked_seed
 from ultr_core.words import counted
 
 IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
 RankArray = NDArray[np.int32]
-Scheme = Literal["balanced", "team-draft"]
-
-SCHEMES: tuple[Scheme, ...] = ("balanced", "team-draft")
-"""The ways to interleave; "balanced" is the paper's."""
-
-SCHEME = Choice(
-    "scheme", "Interleaving",
-    dict(zip(SCHEMES, ("Balanced (paper)", "Team draft"), strict=True)),
-    help="Balanced: the lists take turns, judged by clicks within the same depth of both. Team "
-    "draft: each ranker picks in turn, judged by whose picks are clicked.",
-)  # fmt: skip
 
 _PRESENTED_AT_ONCE = 1 << 20
+_ROUNDING = 1e-9  # of summed credits
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,20 +78,23 @@ def interleave(
     *,
     queries: int,
     scheme: Scheme = "balanced",
+    shown: int | None = None,
     seed: SeedSequence | int,
 ) -> Verdicts:
     """Show interleaved rankings of uniformly drawn queries to users and collect the verdicts.
 
-    Balanced: a coin decides who leads; documents are taken from both lists in turn, duplicates
-    skipped. With k the smaller of the two ranks of the lowest clicked document, the winner has
-    more clicks within its top k. Team draft: in each round a coin decides who picks first, each
-    picks its best document left, and the winner is the team with more clicks.
+    `interleaved` describes the schemes.
 
     relevance, ranks_a, ranks_b [documents]; query_offsets [queries + 1]; ``queries`` is how many
-    are shown. Raises InputError for an unknown scheme, a number of queries that is not whole and
-    from 1 to ``MOST_SESSIONS``, a seed that is none, or arrays that do not fit.
+    are presented, and ``shown`` how many of its documents each presentation shows, None for all.
+    Raises InputError for an unknown scheme, a number of queries that is not whole and from 1 to
+    ``MOST_SESSIONS``, a number of documents below 1, a seed that is none, or arrays that do not
+    fit.
     """
-    scheme = SCHEME.checked(scheme)
+    judged = _JUDGES[SCHEME.checked(scheme)]
+    most = MOST_SHOWN
+    if shown is not None:
+        most = whole_in_range(shown, "The number of documents shown", 1, MOST_SHOWN)
     queries = whole_in_range(queries, "The number of queries to show", 1, MOST_SESSIONS)
     relevant = relevance_of_all(relevance, ranks_a)
     a, b = checked_ranks(ranks_a), checked_ranks(ranks_b)
@@ -110,7 +104,6 @@ def interleave(
     query_seed, click_seed = np.random.SeedSequence(_entropy(seed)).spawn(2)
     drawn = np.random.default_rng(query_seed).integers(sizes.size, size=queries)
     rng = np.random.default_rng(click_seed)
-    judge = _SCHEMES[scheme].judge
     verdicts, any_click = [], []
     step = max(1, _PRESENTED_AT_ONCE // int(sizes.max()))
     for start in range(0, queries, step):
@@ -119,23 +112,24 @@ def interleave(
         session = np.repeat(np.arange(query.size), sizes[query])
         document = offsets[query[session]] + np.arange(first[-1]) - first[session]
 
-        def click(ranks: RankArray, shown: IntArray = document) -> NDArray[np.bool_]:
-            chance = users.click_probability(relevant[shown], ranks)
-            return rng.random(shown.size) < chance
+        def click(ranks: RankArray, listed: IntArray = document) -> NDArray[np.bool_]:
+            chance = users.click_probability(relevant[listed], ranks)
+            clicked: NDArray[np.bool_] = rng.random(listed.size) < chance
+            return clicked & (ranks <= most)
 
-        verdict, clicked = judge(a[document], b[document], first, session, click, rng)
-        verdicts.append(np.sign(verdict).astype(np.int8))
+        score, clicked = judged(a[document], b[document], first, session, click, rng, most)
+        verdicts.append(np.where(np.abs(score) > _ROUNDING, np.sign(score), 0).astype(np.int8))
         any_click.append(np.add.reduceat(clicked, first[:-1], dtype=np.int64) > 0)
     return Verdicts(np.concatenate(verdicts), np.concatenate(any_click))
 
 
 Click = Callable[[RankArray], NDArray[np.bool_]]
-Judged = tuple[IntArray, NDArray[np.bool_]]
+Judged = tuple[IntArray | FloatArray, NDArray[np.bool_]]
 
 
 def _balanced(
     a: RankArray, b: RankArray, first: IntArray, session: IntArray, click: Click,
-    rng: np.random.Generator,
+    rng: np.random.Generator, most: int,
 ) -> Judged:  # fmt: skip
     """A's clicks minus B's, within the top k of each, for every session."""
     leads = rng.random(first.size - 1) < 0.5
@@ -159,27 +153,48 @@ def _turn(a: RankArray, b: RankArray, a_leads: NDArray[np.bool_]) -> NDArray[np.
 
 def _team_draft(
     a: RankArray, b: RankArray, first: IntArray, session: IntArray, click: Click,
-    rng: np.random.Generator,
+    rng: np.random.Generator, most: int,
 ) -> Judged:  # fmt: skip
     """Clicks of A's team minus clicks of B's, for every session."""
+    return _by_credit(a, b, first, click, partial(_draft, rng=rng, most=most))
+
+
+def _probabilistic(
+    a: RankArray, b: RankArray, first: IntArray, session: IntArray, click: Click,
+    rng: np.random.Generator, most: int,
+) -> Judged:  # fmt: skip
+    """The credit of A minus that of B, over the clicks of every session."""
+    return _by_credit(a, b, first, click, partial(_drawn, rng=rng, most=most))
+
+
+def _by_credit(
+    a: RankArray,
+    b: RankArray,
+    first: IntArray,
+    click: Click,
+    fill: Callable[[RankArray, RankArray], tuple[RankArray, FloatArray]],
+) -> Judged:
+    """Fill the lists of all sessions, those of one length at once, and add up clicks by credit."""
     ranks = np.empty(a.size, dtype=np.int32)
-    team = np.empty(a.size, dtype=np.int64)
+    credit = np.empty(a.size)
     sizes = np.diff(first)
     for size in np.unique(sizes):
         sessions = np.flatnonzero(sizes == size)
         rows = first[:-1][sessions, None] + np.arange(size)
-        ranks[rows], team[rows] = _draft(a[rows], b[rows], rng)
+        ranks[rows], credit[rows] = fill(a[rows], b[rows])
     clicked = click(ranks)
-    return np.add.reduceat(clicked * team, first[:-1]), clicked
+    return np.add.reduceat(clicked * credit, first[:-1]), clicked
 
 
-def _draft(a: RankArray, b: RankArray, rng: np.random.Generator) -> tuple[RankArray, IntArray]:
+def _draft(
+    a: RankArray, b: RankArray, rng: np.random.Generator, most: int
+) -> tuple[RankArray, FloatArray]:
     """Ranks in the drafted list and teams (1 for A, -1 for B), both [sessions, documents]."""
     sessions, size = a.shape
     each, coins = np.arange(sessions), rng.random(((size + 1) // 2, sessions)) < 0.5
-    ranks, team = np.zeros(a.shape, dtype=np.int32), np.zeros(a.shape, dtype=np.int64)
+    ranks, team = _nothing_shown(a.shape, most), np.zeros(a.shape)
     left_a, left_b = a.astype(np.int64), b.astype(np.int64)
-    for place in range(size):
+    for place in range(min(size, most)):
         # The coin of a round says who picks first; the other team picks second.
         a_picks = coins[place // 2] ^ (place % 2 == 1)
         pick = np.where(a_picks, left_a.argmin(axis=1), left_b.argmin(axis=1))
@@ -189,118 +204,39 @@ def _draft(a: RankArray, b: RankArray, rng: np.random.Generator) -> tuple[RankAr
     return ranks, team
 
 
+def _drawn(
+    a: RankArray, b: RankArray, rng: np.random.Generator, most: int
+) -> tuple[RankArray, FloatArray]:
+    """Ranks in the list drawn from both rankers and credits, both [sessions, documents]."""
+    sessions, size = a.shape
+    each = np.arange(sessions)
+    ranks, credit = _nothing_shown(a.shape, most), np.zeros(a.shape)
+    left_a, left_b = (1.0 / each_rank.astype(np.float64) ** SOFTMAX for each_rank in (a, b))
+    for place in range(min(size, most)):
+        ours, theirs = (left / left.sum(axis=1, keepdims=True) for left in (left_a, left_b))
+        reached = np.cumsum(ours + theirs, axis=1)
+        total = reached[:, -1:]
+        drawn = np.minimum(rng.random((sessions, 1)) * total, np.nextafter(total, 0.0))
+        pick = (reached <= drawn).sum(axis=1)
+        p_a, p_b = ours[each, pick], theirs[each, pick]
+        ranks[each, pick] = place + 1
+        credit[each, pick] = (p_a - p_b) / (p_a + p_b)
+        left_a[each, pick] = left_b[each, pick] = 0.0
+    return ranks, credit
+
+
+def _nothing_shown(shape: tuple[int, ...], most: int) -> RankArray:
+    """Ranks below everything that is shown."""
+    return np.full(shape, min(shape[1], most) + 1, dtype=np.int32)
+
+
 def _entropy(seed: SeedSequence | int) -> list[int]:
     return [int(word) for word in checked_seed(seed).generate_state(4)]
 
 
-@dataclass(frozen=True)
-class ExactVerdicts:
-    """Probabilities that A wins, that B wins and of a tie, as exact fractions."""
-
-    a: Fraction
-    b: Fraction
-    tie: Fraction
-
-
-def exact_verdicts(
-    list_a: Sequence[Hashable],
-    list_b: Sequence[Hashable],
-    clicks: Callable[[tuple[Hashable, ...]], Sequence[tuple[frozenset[Hashable], Fraction]]],
-    scheme: Scheme = "balanced",
-) -> ExactVerdicts:
-    """Enumerate every coin and every click pattern on two short lists of the same documents.
-
-    ``clicks`` gives, for a presented list, the possible sets of clicked documents with their
-    probabilities; `one_random_click` and `click_on` are such users. The known bias of balanced
-    interleaving: A = abc, B = bca and one random click give B two wins in three.
-
-    Raises InputError unless both lists order the same documents, or for an unknown scheme.
-    """
-    if set(list_a) != set(list_b) or len(set(list_a)) != len(list_a) or len(list_a) != len(list_b):
-        raise InputError(
-            "Two lists to interleave must order the same documents, each once.", "same_documents"
-        )
-    way = _SCHEMES[SCHEME.checked(scheme)]
-    totals = {1: Fraction(0), -1: Fraction(0), 0: Fraction(0)}
-    for shown, team, chance in way.presentations(list_a, list_b):
-        for clicked, probability in clicks(shown):
-            score = way.score(list_a, list_b, shown, team, clicked)
-            totals[int(score > 0) - int(score < 0)] += chance * probability
-    return ExactVerdicts(totals[1], totals[-1], totals[0])
-
-
-Presentation = tuple[tuple[Hashable, ...], dict[Hashable, int], Fraction]
-
-
-def _balanced_lists(a: Sequence[Hashable], b: Sequence[Hashable]) -> Iterator[Presentation]:
-    for lead, follow in ((a, b), (b, a)):
-        turns = [document for pair in zip(lead, follow, strict=True) for document in pair]
-        yield tuple(dict.fromkeys(turns)), {}, Fraction(1, 2)
-
-
-def _drafted_lists(a: Sequence[Hashable], b: Sequence[Hashable]) -> Iterator[Presentation]:
-    rounds = (len(a) + 1) // 2
-    for coins in product((1, -1), repeat=rounds):
-        team: dict[Hashable, int] = {}
-        for place in range(len(a)):
-            picker = coins[place // 2] * (1 if place % 2 == 0 else -1)
-            source = a if picker == 1 else b
-            team[next(document for document in source if document not in team)] = picker
-        yield tuple(team), team, Fraction(1, 2**rounds)
-
-
-def _balanced_score(
-    a: Sequence[Hashable],
-    b: Sequence[Hashable],
-    shown: tuple[Hashable, ...],
-    team: Mapping[Hashable, int],
-    clicked: frozenset[Hashable],
-) -> int:
-    if not clicked:
-        return 0
-    lowest = max(clicked, key=shown.index)
-    k = min(a.index(lowest), b.index(lowest)) + 1
-    return len(clicked & set(a[:k])) - len(clicked & set(b[:k]))
-
-
-def _drafted_score(
-    a: Sequence[Hashable],
-    b: Sequence[Hashable],
-    shown: tuple[Hashable, ...],
-    team: Mapping[Hashable, int],
-    clicked: frozenset[Hashable],
-) -> int:
-    return sum(team[document] for document in clicked)
-
-
-class _Way(NamedTuple):
-    """One scheme: its verdicts on many sessions, and its lists and score, one at a time."""
-
-    judge: Callable[..., Judged]
-    presentations: Callable[[Sequence[Hashable], Sequence[Hashable]], Iterator[Presentation]]
-    score: Callable[..., int]
-
-
-_SCHEMES: Mapping[Scheme, _Way] = MappingProxyType(
-    {
-        "balanced": _Way(_balanced, _balanced_lists, _balanced_score),
-        "team-draft": _Way(_team_draft, _drafted_lists, _drafted_score),
-    }
+_JUDGES: Mapping[Scheme, Callable[..., Judged]] = MappingProxyType(
+    {"balanced": _balanced, "team-draft": _team_draft, "probabilistic": _probabilistic}
 )
-
-
-def one_random_click(
-    shown: tuple[Hashable, ...],
-) -> tuple[tuple[frozenset[Hashable], Fraction], ...]:
-    """A user who clicks one of the documents at random, whatever they are."""
-    return tuple((frozenset([document]), Fraction(1, len(shown))) for document in shown)
-
-
-def click_on(
-    wanted: Hashable,
-) -> Callable[[tuple[Hashable, ...]], tuple[tuple[frozenset[Hashable], Fraction], ...]]:
-    """A user who reads everything and clicks the one document that is wanted."""
-    return lambda shown: ((frozenset([wanted]), Fraction(1)),)
 
 
 @dataclass(frozen=True)

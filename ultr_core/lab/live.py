@@ -16,7 +16,8 @@ from ultr_core.corpus import Corpus
 from ultr_core.corpus.ranking import rank_documents
 from ultr_core.fields import Field, Number, set_checked
 from ultr_core.lab import true_curve
-from ultr_core.lab.interleaving import SCHEME, Contest, Scheme, interleave, judge
+from ultr_core.lab.interleaved_lists import SCHEME, Scheme
+from ultr_core.lab.interleaving import Contest, interleave, judge
 from ultr_core.lab.logs import draws_for, user_model, world_notices
 from ultr_core.lab.methods import METHODS, ClickData, Method
 from ultr_core.lab.production import hand_made_weights
@@ -90,8 +91,8 @@ class LiveDesign:
     days, validation_days: 21 days of clicks, the last 5 of them for validation.
     swap_days: days of swaps that the curve is estimated from. landmark, last_rank: k and K.
     smoothing: weight of the overall click rates in the curve; the paper does not give it.
-    interleaved: queries shown in each comparison. scheme: "balanced", as in the paper, or
-    "team-draft". Raises InputError for a design that cannot be run.
+    interleaved: queries shown in each comparison. scheme: one of ``SCHEMES``, "balanced" in the
+    paper. Raises InputError for a design that cannot be run.
     """
 
     days: int = int(DAYS.default)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -17,7 +18,13 @@ from pages.app.steps import Step, set_controls, show_steps
 from ultr_core.errors import InputError
 from ultr_core.figures import live_curve_figure, win_share_figure
 from ultr_core.jobs.live import LIVE, SIGN_TEST
-from ultr_core.lab.interleaving import SCHEME, SCHEMES, click_on, exact_verdicts, one_random_click
+from ultr_core.lab.interleaved_lists import (
+    SCHEME,
+    SCHEMES,
+    click_on,
+    exact_verdicts,
+    one_random_click,
+)
 from ultr_core.lab.live import PAPER_CLICKS, SMOOTHING_BIAS, LiveDesign, LiveResult
 from ultr_core.risk.sign_test import sign_test, traffic_words
 from ultr_core.words import counted
@@ -175,14 +182,21 @@ def _demonstration_section() -> None:
                 {
                     "User": who,
                     "Interleaving": SCHEME.options[scheme],
-                    "A wins": str(verdict.a),
-                    "B wins": str(verdict.b),
-                    "Tie": str(verdict.tie),
+                    "A wins": _exactly(verdict.a),
+                    "B wins": _exactly(verdict.b),
+                    "Tie": _exactly(verdict.tie),
                 }
             )
-    st.table(rows, alt="Exact verdicts of two interleaving methods on two rankings")
+    st.table(rows, alt="Exact verdicts of three interleaving methods on two rankings")
     st.markdown(
         "The user who clicks at random has no preference, yet balanced interleaving lets B win "
-        "two times in three. The user who wants c is better served by B; balanced interleaving "
-        "detects this, team draft cannot."
+        "two times in three. With probabilistic interleaving B also wins more often, but by less "
+        "each time: the mean score is 0. The user who wants c is better served by B; balanced "
+        "interleaving always detects this, probabilistic in most of the queries that it decides, "
+        "and team draft never."
     )
+
+
+def _exactly(probability: Fraction) -> str:
+    """A short fraction as it is, a long one in three decimals."""
+    return str(probability) if probability.denominator < 100 else f"{float(probability):.3f}"

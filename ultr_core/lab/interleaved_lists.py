@@ -1,0 +1,328 @@
+"""Interleaving two lists of an engine: what is shown, and which ranker the clicks on it prefer.
+
+The lists may contain different documents, and what is shown may be cut. A document that stands at
+two places of one list counts at the first. Clicks on it count for a ranker whose list lacks it only
+as the scheme says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.random import SeedSequence
+
+from ultr_core.corpus.ranking import whole_in_range
+from ultr_core.errors import InputError, quoted
+from ultr_core.fields import Choice
+from ultr_core.users.query_draws import checked_seed
+
+Scheme = Literal["balanced", "team-draft", "probabilistic"]
+
+SCHEMES: tuple[Scheme, ...] = ("balanced", "team-draft", "probabilistic")
+"""The ways to interleave; "balanced" is the paper's."""
+
+SCHEME = Choice(
+    "scheme", "Interleaving",
+    dict(zip(SCHEMES, ("Balanced (paper)", "Team draft", "Probabilistic"), strict=True)),
+    help="Balanced: the lists take turns, judged by clicks within the same depth of both. Team "
+    "draft: each ranker picks in turn, judged by whose picks are clicked. Probabilistic: places "
+    "are drawn from both rankers, each likely to give its first documents, and a click counts for "
+    "the ranker that would have placed the document there more often.",
+)  # fmt: skip
+
+SOFTMAX = 3
+"""Exponent of probabilistic interleaving: a ranker gives a document in proportion to rank^-3."""
+
+MOST_WAYS = 1 << 13
+"""Interleaved lists that are enumerated."""
+
+MOST_SHOWN = 10_000
+
+ONE, HALF = Fraction(1), Fraction(1, 2)
+
+Document = Hashable
+Choose = Callable[[Sequence[tuple[Any, Fraction]]], Any]
+"""Takes one of several things with their probabilities."""
+
+
+@dataclass(frozen=True)
+class Interleaved:
+    """An interleaved list, with what is needed to judge the clicks on it.
+
+    Attributes:
+        documents: what is shown, from the top.
+        ranks: of each document shown, its ranks in A and in B, None where a list lacks it.
+        credit: of each document shown, what a click on it says for A, from -1 (B alone) to 1 (A
+            alone); None for balanced interleaving, in which it depends on the lowest click.
+    """
+
+    documents: tuple[Document, ...]
+    ranks: tuple[tuple[int | None, int | None], ...]
+    credit: tuple[Fraction, ...] | None
+
+    def verdict(self, clicked: Collection[Document]) -> int:
+        """1 if A wins, -1 if B wins, 0 if neither does.
+
+        clicked: documents that were shown, each once. Raises InputError for any other.
+        """
+        wanted = set(clicked)
+        if not wanted <= set(self.documents):
+            other = next(document for document in clicked if document not in self.documents)
+            raise InputError(
+                f"Document {quoted(other)} was clicked but not shown; give clicks on documents of "
+                "the interleaved list.",
+                "not_shown",
+            )
+        places = [place for place, document in enumerate(self.documents) if document in wanted]
+        if not places:
+            return 0
+        if self.credit is None:
+            score: Fraction | int = _within_depth([self.ranks[place] for place in places])
+        else:
+            score = sum((self.credit[place] for place in places), Fraction(0))
+        return int(score > 0) - int(score < 0)
+
+
+def _within_depth(ranks: Sequence[tuple[int | None, int | None]]) -> int:
+    """A's clicks minus B's within the top k of each list; ranks are those of clicked documents.
+
+    k is the smaller of the two ranks of the lowest clicked document, which comes last.
+    """
+    k = min(rank for rank in ranks[-1] if rank is not None)
+    return sum(
+        int(ours is not None and ours <= k) - int(theirs is not None and theirs <= k)
+        for ours, theirs in ranks
+    )
+
+
+def interleaved(
+    list_a: Sequence[Document],
+    list_b: Sequence[Document],
+    *,
+    shown: int | None = None,
+    scheme: Scheme = "balanced",
+    seed: SeedSequence | int,
+) -> Interleaved:
+    """Draw one interleaved list.
+
+    Balanced (Joachims, 2002): a coin decides who leads; documents are taken from both lists in
+    turn, those that are there already are skipped, until one list has ended. With k the smaller of
+    the two ranks of the lowest clicked document, the winner has more clicks within its top k.
+
+    Team draft (Radlinski, Kurup and Joachims, 2008): in each round a coin decides who picks first;
+    each picks its best document that is not there yet. A ranker without documents left no longer
+    picks. The winner is the team with more clicks.
+
+    Probabilistic (Hofmann, Whiteson and de Rijke, 2011): a coin for each place decides who gives
+    its document, and that ranker draws one that is not there yet, in proportion to rank^-3. A click
+    counts (p_A - p_B) / (p_A + p_B), with p the probability that the ranker, had it been the one,
+    would have placed the document there: the expected score over all coins that could have led to
+    this list.
+
+    Args:
+        list_a, list_b: documents from the top; a document at two places counts at the first.
+        shown: number of places, None for as many as the scheme fills.
+        scheme: one of ``SCHEMES``.
+        seed: of the coins.
+
+    Raises:
+        InputError: an empty list, an unknown scheme, or a number of places below 1.
+
+    >>> interleaved("ab", "bc", shown=3, scheme="team-draft", seed=0).verdict("a")
+    1
+    """
+    rng = np.random.default_rng(checked_seed(seed))
+
+    def choose(options: Sequence[tuple[Any, Fraction]]) -> Any:
+        reached = np.cumsum([float(chance) for _, chance in options])
+        place = int(np.searchsorted(reached, rng.random() * reached[-1], side="right"))
+        return options[min(place, len(options) - 1)][0]
+
+    return _build(list_a, list_b, shown, scheme)(choose)
+
+
+def _build(
+    list_a: Sequence[Document], list_b: Sequence[Document], shown: int | None, scheme: Scheme
+) -> Callable[[Choose], Interleaved]:
+    """What makes one interleaved list, given who tosses the coins."""
+    make = _SCHEMES[SCHEME.checked(scheme)]
+    a, b = list(dict.fromkeys(list_a)), list(dict.fromkeys(list_b))
+    for name, documents in (("A", a), ("B", b)):
+        if not documents:
+            raise InputError(f"List {name} is empty; give one document or more.", "empty_list")
+    most = len({*a, *b})
+    if shown is not None:
+        most = min(most, whole_in_range(shown, "The number of places", 1, MOST_SHOWN))
+    rank_a, rank_b = ({d: rank for rank, d in enumerate(each, start=1)} for each in (a, b))
+
+    def built(choose: Choose) -> Interleaved:
+        documents, credit = make(a, b, most, choose)
+        ranks = tuple((rank_a.get(d), rank_b.get(d)) for d in documents)
+        return Interleaved(tuple(documents), ranks, None if credit is None else tuple(credit))
+
+    return built
+
+
+class _Made(NamedTuple):
+    documents: list[Document]
+    credit: list[Fraction] | None
+
+
+def _balanced(a: list[Document], b: list[Document], most: int, choose: Choose) -> _Made:
+    a_leads = choose(((True, HALF), (False, HALF)))
+    documents: list[Document] = []
+    taken_a = taken_b = 0
+    while len(documents) < most and taken_a < len(a) and taken_b < len(b):
+        if taken_a < taken_b or (taken_a == taken_b and a_leads):
+            document, taken_a = a[taken_a], taken_a + 1
+        else:
+            document, taken_b = b[taken_b], taken_b + 1
+        if document not in documents:
+            documents.append(document)
+    return _Made(documents, None)
+
+
+def _team_draft(a: list[Document], b: list[Document], most: int, choose: Choose) -> _Made:
+    documents: list[Document] = []
+    credit: list[Fraction] = []
+    while len(documents) < most:
+        first = choose(((1, HALF), (-1, HALF)))
+        for team in (first, -first):
+            left = [d for d in (a if team == 1 else b) if d not in documents]
+            if left and len(documents) < most:
+                documents.append(left[0])
+                credit.append(Fraction(team))
+    return _Made(documents, credit)
+
+
+def _probabilistic(a: list[Document], b: list[Document], most: int, choose: Choose) -> _Made:
+    documents: list[Document] = []
+    credit: list[Fraction] = []
+    while len(documents) < most:
+        ours, theirs = (_chances(each, documents) for each in (a, b))
+        # Where one list has ended, the other gives the document.
+        share = HALF if ours and theirs else ONE
+        mixed = {
+            d: share * (ours.get(d, Fraction(0)) + theirs.get(d, Fraction(0)))
+            for d in dict.fromkeys([*ours, *theirs])
+        }
+        pick = choose(tuple(mixed.items()))
+        difference = ours.get(pick, Fraction(0)) - theirs.get(pick, Fraction(0))
+        documents.append(pick)
+        credit.append(share * difference / mixed[pick])
+    return _Made(documents, credit)
+
+
+def _chances(ranking: list[Document], gone: Collection[Document]) -> dict[Document, Fraction]:
+    """How likely a ranker gives each document that is not there yet."""
+    weights = {
+        d: Fraction(1, rank**SOFTMAX) for rank, d in enumerate(ranking, start=1) if d not in gone
+    }
+    total = sum(weights.values(), Fraction(0))
+    return {d: weight / total for d, weight in weights.items()}
+
+
+_SCHEMES: Mapping[Scheme, Callable[..., _Made]] = MappingProxyType(
+    {"balanced": _balanced, "team-draft": _team_draft, "probabilistic": _probabilistic}
+)
+
+
+@dataclass(frozen=True)
+class ExactVerdicts:
+    """Probabilities that A wins, that B wins and of a tie, as exact fractions."""
+
+    a: Fraction
+    b: Fraction
+    tie: Fraction
+
+
+def exact_verdicts(
+    list_a: Sequence[Document],
+    list_b: Sequence[Document],
+    clicks: Callable[[tuple[Document, ...]], Sequence[tuple[frozenset[Document], Fraction]]],
+    scheme: Scheme = "balanced",
+    *,
+    shown: int | None = None,
+) -> ExactVerdicts:
+    """Enumerate every coin and every click pattern on two short lists.
+
+    ``clicks`` gives, for a presented list, the possible sets of clicked documents with their
+    probabilities; `one_random_click` and `click_on` are such users. The known bias of balanced
+    interleaving: A = abc, B = bca and one random click give B two wins in three. Raises InputError
+    as `interleaved` does, and for more than ``MOST_WAYS`` interleaved lists.
+    """
+    totals = {1: Fraction(0), -1: Fraction(0), 0: Fraction(0)}
+    for found, chance in every_interleaving(list_a, list_b, scheme, shown=shown):
+        for clicked, probability in clicks(found.documents):
+            totals[found.verdict(clicked)] += chance * probability
+    return ExactVerdicts(totals[1], totals[-1], totals[0])
+
+
+def every_interleaving(
+    list_a: Sequence[Document],
+    list_b: Sequence[Document],
+    scheme: Scheme = "balanced",
+    *,
+    shown: int | None = None,
+) -> Iterator[tuple[Interleaved, Fraction]]:
+    """Every outcome of the coins with its probability; equal lists may come several times.
+
+    Raises InputError as `exact_verdicts` does.
+    """
+    build = _build(list_a, list_b, shown, scheme)
+    path: list[int] = []
+    for _ in range(MOST_WAYS):
+        coins = _Coins(path)
+        yield build(coins.choose), coins.chance
+        path = coins.next_path()
+        if not path:
+            return
+    raise InputError(
+        f"These lists have more than {MOST_WAYS:,} interleavings; enumerate shorter ones, or draw "
+        "some with interleaved().",
+        "ways",
+    )
+
+
+class _Coins:
+    """Takes options by a path of places, then the first of each, and says what comes next."""
+
+    def __init__(self, path: Sequence[int]) -> None:
+        self.chance = ONE
+        self._path = path
+        self._taken: list[tuple[int, int]] = []
+
+    def choose(self, options: Sequence[tuple[Any, Fraction]]) -> Any:
+        number = len(self._taken)
+        place = self._path[number] if number < len(self._path) else 0
+        self._taken.append((place, len(options)))
+        chosen, chance = options[place]
+        self.chance *= chance
+        return chosen
+
+    def next_path(self) -> list[int]:
+        """The path after this one in the order of all; empty after the last."""
+        taken = self._taken
+        while taken and taken[-1][0] + 1 == taken[-1][1]:
+            taken.pop()
+        places = [place for place, _ in taken]
+        return [*places[:-1], places[-1] + 1] if places else []
+
+
+def one_random_click(
+    shown: tuple[Document, ...],
+) -> tuple[tuple[frozenset[Document], Fraction], ...]:
+    """A user who clicks one of the documents at random, whatever they are."""
+    return tuple((frozenset([document]), Fraction(1, len(shown))) for document in shown)
+
+
+def click_on(
+    wanted: Document,
+) -> Callable[[tuple[Document, ...]], tuple[tuple[frozenset[Document], Fraction], ...]]:
+    """A user who reads everything and clicks the one document that is wanted, if it is shown."""
+    return lambda shown: ((frozenset([wanted]) & frozenset(shown), ONE),)
