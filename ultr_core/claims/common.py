@@ -394,6 +394,7 @@ SIZES: Mapping[str, Callable[[Lab], Sizes]] = MappingProxyType(
         "printed parts": lambda lab: sizes_of(queries=sum(printed(lab).queries[:2])),
         "growing clicks": _of_runs("growing"),
         "infinitely many clicks": _of_runs("endless"),
+        "smoothed and not": _of_runs("smoothing", PAPER_CLICKS),
         "contests": _of_runs("live"),
         "contests at the paper's clicks": _of_runs("live", PAPER_CLICKS),
         "contests at more clicks": _of_runs("live", MORE_CLICKS),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -14,8 +14,11 @@ from ultr_core.claims.common import (
     SWAP_SESSIONS,
     SWEEPS,
     Measure,
+    Sizes,
     examined,
     printed,
+    queries_of,
+    sizes_of,
     swap_counts,
     sweep_seed,
     weighted_mean,
@@ -24,13 +27,13 @@ from ultr_core.findings import Finding
 from ultr_core.lab import WORLD_FIELDS, Lab
 from ultr_core.lab.interleaved_lists import exact_verdicts, one_random_click
 from ultr_core.lab.live import LiveDesign
-from ultr_core.risk import kendall_tau
+from ultr_core.risk import interval_over_draws, kendall_tau
 from ultr_core.risk.sign_test import SignTest, sign_test
 from ultr_core.users import PowerLaw
 
 SMALLEST_RANK = 21
-SMOOTHINGS = (0.0, 0.5)
-"""Weights of the overall click rates that are compared: none, and half."""
+LOGS = 10
+"""Click logs of the comparison of click-DCG."""
 
 JUDGED_TOP, JUDGED_BELOW = 5, 0.2
 """Every document down to this rank is judged, and this share of the others."""
@@ -147,21 +150,6 @@ def _interleaving_errs(lab: Lab) -> Finding:
     )
 
 
-def _no_manual_choice(lab: Lab) -> Finding:
-    """How far the smoothing weight, which is set by hand, moves the smallest propensity."""
-    curves = {weight: lab.live(LiveDesign(smoothing=weight)).curve.values for weight in SMOOTHINGS}
-    least = {weight: values[-1] for weight, values in curves.items()}
-    risks = {w: lab.live(LiveDesign(smoothing=w)).test_risk["propensity"] for w in SMOOTHINGS}
-    listed = ", ".join(f"{least[w]:.3f} and {risks[w]:.2f} at {w:g}" for w in SMOOTHINGS)
-    return Finding(
-        f"Smallest propensity and test risk of the simulated engine, by the weight given to "
-        f"overall click rates: {listed}.",
-        max(risks.values()) - min(risks.values()),
-        reason="Section 7.6 smooths by interpolating with click rates, which are biased by "
-        "relevance. The weight is chosen by hand, and it changes the result.",
-    )
-
-
 def _sampled_judgments(lab: Lab) -> Finding:
     """Loss from judged samples, weighted by the chance of being judged, against all labels."""
     relevance, presented, _ = lab.world().train.shown
@@ -181,19 +169,31 @@ def _sampled_judgments(lab: Lab) -> Finding:
 
 
 def _click_dcg(lab: Lab) -> Finding:
-    """Agreement of weighted and of plain click-DCG with DCG, over sixty rankers."""
-    log, family = lab.logs().train, lab.family()
-    gain, offsets = 1 / np.log2(family.ranks + 1.0), lab.world().train.shown[2]
-    clicks = log.sum_by_document(log.clicks)
+    """Agreement of weighted and of plain click-DCG with DCG, over sixty rankers, by click log."""
+    gain, offsets = 1 / np.log2(lab.family().ranks + 1.0), lab.world().train.shown[2]
     truth = gain @ lab.world().train.relevance
-    taus = [kendall_tau(gain @ values, truth) for values in (clicks / examined(lab), clicks)]
+    logs = [lab.training_log(draw) for draw in range(LOGS)]
+    clicks = [log.sum_by_document(log.clicks) for log in logs]
+    weighted, plain = (
+        np.array([kendall_tau(gain @ (found / q), truth) for found in clicks])
+        for q in (examined(lab), 1.0)
+    )
+    gained = interval_over_draws(weighted - plain)
     return Finding(
-        f"Kendall's τ with the true DCG of {len(truth)} rankers on {offsets.size - 1:,} queries is "
-        f"{taus[0]:.3f} for click-DCG weighted by 1/p and {taus[1]:.3f} for unweighted click-DCG.",
-        taus[0] - taus[1],
+        f"Kendall's τ with the true DCG of {len(truth)} rankers on {offsets.size - 1:,} queries, "
+        f"mean of {LOGS} click logs, is {weighted.mean():.3f} for click-DCG weighted by 1/p and "
+        f"{plain.mean():.3f} for unweighted click-DCG; 95% interval of the difference "
+        f"{gained.low:.3f} to {gained.high:.3f}.",
+        gained.value,
         ">",
+        interval=(gained.low, gained.high),
     )
 
+
+SIZES: Mapping[str, Callable[[Lab], Sizes]] = MappingProxyType(
+    {"several logs": lambda lab: sizes_of(lab.training_log().total_clicks, queries_of(lab), LOGS)}
+)
+"""What claims of this module are measured on, besides those of ``common``."""
 
 MEASURES: Mapping[str, Measure] = MappingProxyType(
     {
@@ -205,7 +205,6 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "L9": _table,
         "L10": _p_values,
         "L11": _relative_risks,
-        "8b": _no_manual_choice,
         "9a": _sampled_judgments,
         "9b": _click_dcg,
     }

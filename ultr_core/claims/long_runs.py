@@ -3,8 +3,9 @@
     python -m ultr_core.claims.long_runs OUT.json
 
 All on synthetic corpora of the built-in size, one row a run: the live experiment of section 7.6 at
-the paper's clicks and at more (``live``), the weighted ranker as clicks grow (``growing``) and
-without end (``endless``), and clipping at fixed thresholds (``clipping``, section 7.5).
+the paper's clicks and at more (``live``) and with other smoothing (``smoothing``), the weighted
+ranker as clicks grow (``growing``) and without end (``endless``), and clipping at fixed thresholds
+(``clipping``, section 7.5).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import numpy as np
 
 from ultr_core.corpus.ranking import rank_many
 from ultr_core.lab import METHODS, Lab, Store
-from ultr_core.lab.live import PAPER_CLICKS
+from ultr_core.lab.live import PAPER_CLICKS, LiveDesign
 from ultr_core.lab.logs import assumed_curve
 from ultr_core.lab.methods import ClickData
 from ultr_core.lab.training import select
@@ -50,6 +51,9 @@ ASSUMED_ETAS = (0.75, 1.0, 1.25, 1.5)
 THRESHOLDS = (0.03, 0.1, 0.3)
 CLIPPING_DRAWS = tuple(range(12))
 
+SMOOTHINGS = (0.0, 0.5)
+"""Weights of the overall click rates that are compared: none, and half."""
+
 Row = dict[str, float]
 
 
@@ -74,6 +78,19 @@ def live_rows() -> Iterator[Row]:
                         f"{contest.opponent}_ties": test.ties,
                     }
                 yield row
+
+
+def smoothing_rows() -> Iterator[Row]:
+    """Smallest propensity and test risk by corpus and seed, for each weight of the click rates."""
+    for lab in _labs():
+        for seed in SEEDS:
+            at = lab.at(lab.settings.with_values(seed=seed, clicks=PAPER_CLICKS))
+            row: Row = {"corpus": lab.settings.corpus_seed, "seed": seed, "clicks": PAPER_CLICKS}
+            for weight in SMOOTHINGS:
+                found = at.live(LiveDesign(smoothing=weight, interleaved=1))
+                row[f"smallest {weight:g}"] = found.curve.values[-1]
+                row[f"risk {weight:g}"] = found.test_risk["propensity"]
+            yield row
 
 
 def _expected(queries: LoggedQueries, lab: Lab, weighted: bool) -> Weights:
@@ -151,7 +168,7 @@ def _clipped(lab: Lab, draw: int, clip: float) -> float:
 class LongRuns:
     """The experiments as shipped, with the command and the day that made them.
 
-    tables: rows by name, ``live``, ``growing``, ``endless`` and ``clipping``.
+    tables: rows by name, those of ``MAKERS``.
     """
 
     command: str
@@ -178,6 +195,7 @@ def shipped_runs() -> LongRuns:
 MAKERS: Mapping[str, Callable[[], Iterator[Row]]] = MappingProxyType(
     {
         "live": live_rows,
+        "smoothing": smoothing_rows,
         "growing": growing_rows,
         "endless": endless_rows,
         "clipping": clipping_rows,

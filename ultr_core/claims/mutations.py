@@ -205,7 +205,7 @@ def _careless(lab: Lab, chance: Any, _: Cell) -> Any:
 def _all_clicked(lab: Lab, log: ClickLog, cell: Cell) -> ClickLog:
     """Clicks of users who look at every rank and click whatever is relevant."""
     unbiased = lab.at(cell.settings.with_values(eta=0.0, assumed_eta=0.0))
-    return simulate_training_log(lab.world(), unbiased.settings)
+    return simulate_training_log(lab.world(), unbiased.settings, *cell.args)
 
 
 def _other_queries(lab: Lab, law: Any, _: Cell) -> Any:
@@ -408,10 +408,6 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
         "attraction": _altered(
             "Relevance attracts the eye.", looked_at=_if_noisy(False, _attracted)
         ),
-        "attraction-with-noise": _altered(
-            "Relevance attracts the eye, and users make mistakes.",
-            looked_at=_if_noisy(True, _attracted),
-        ),
         "careless": _altered(
             "Users who should make no mistakes make some.",
             judged_relevant=_if_noisy(False, _careless),
@@ -546,7 +542,6 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
         "robust-clips": _case("The estimator clips.", "R1", clip=CLIP),
         "robust-believes-wrong": _case("The assumed curve is wrong.", "R2", assumed=TOO_STEEP),
         "robust-believes-right": _case("The assumed curve is right.", "R3", assumed=None),
-        "affine-believes-wrong": _case("The assumed curve is wrong.", "R4", assumed=TOO_STEEP),
         "logger-is-fixed": _case("The logger always shows one list.", "R5", lists=FIXED),
         "proof-unseen": _proofs(
             "A relevant document is never seen.",
@@ -571,7 +566,6 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             "Users trust the top.",
             "noise-keeps-order",
             "noisy-hinge",
-            "swap-ratio",
             broken=("trust",),
         ),
         "proof-wrong-curve": _proofs(
@@ -586,7 +580,6 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
         "wrong-belief": _proofs(
             "The learner assumes η′ = 2.",
             "order-preserved",
-            "corpus-affine-law",
             assumed_curve=PowerLaw(2.0),
         ),
         "clipping-learner": _altered("The learner clips at τ = 0.1.", divided_by=_clips),

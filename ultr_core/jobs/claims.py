@@ -26,6 +26,7 @@ from ultr_core.jobs.files import CORPUS
 from ultr_core.jobs.job import Given, Job, Page, PageState
 from ultr_core.jobs.output import print_notes, progress_line
 from ultr_core.studies.claims import ORIGIN_WORDS
+from ultr_core.words import with_minus
 
 _WIDTH = 100
 _NOTES = (
@@ -78,19 +79,25 @@ class Ledger:
     lines: Sequence[LedgerLine]
     shown: Sequence[LedgerLine]
     found: dict[str, Any]
+    full: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values."""
         return {**self.found, "claims": [line.as_dict() for line in self.shown]}
 
     def show(self) -> None:
-        """Print the claims and how many hold."""
-        _print_table(self.shown)
-        print(headline(self.lines))
-        for origin, counts in counts_by_origin(self.lines).items():
-            listed = ", ".join(f"{outcome} {count:,}" for outcome, count in counts.items() if count)
-            if listed:
-                print(f"  {ORIGIN_WORDS[origin]}: {listed}")
+        """Print how many claims hold, then each: in one line, or with all that is known of it."""
+        _print_counts(self.lines)
+        if not self.full:
+            _print_exceptions(self.shown)
+        for section, title in SECTIONS.items():
+            of_section = [line for line in self.shown if line.entry.section == section]
+            if of_section:
+                print(f"\n{title}")
+            for line in of_section:
+                _print_whole(line) if self.full else _print_short(line)
+        if not self.full:
+            print("\nChecks, numbers and what would break each claim: claims --full")
 
 
 def run(given: Given) -> Ledger:
@@ -107,30 +114,59 @@ def run(given: Given) -> Ledger:
     tell("")
     shown = [line for line in lines if given.verdict in ("", line.outcome)]
     found = {"settings": given.settings.as_dict(), **content(lines, lab.world().counts())}
-    return Ledger(lines, shown, found)
+    return Ledger(lines, shown, found, bool(given.full))
 
 
-def _print_table(lines: Sequence[LedgerLine]) -> None:
-    section = None
-    for line in lines:
-        entry, found = line.entry, line.finding
-        if entry.section != section:
-            section = entry.section
-            print(SECTIONS[section])
-        whose = entry.where if entry.origin == "paper" else ORIGIN_WORDS[entry.origin]
-        print(f"  {line.outcome:14} {entry.key}: {entry.claim} ({whose})")
-        parts = (
-            f"Check: {entry.check}",
-            f"Found: {line.shown}",
-            f"Decides: {line.decides}" if line.decides else "",
-            found.reason if line.decided else "",
-            f"Would fail if: {MUTATIONS[entry.mutation].words}" if entry.mutation else "",
-            f"Page: {entry.link}",
-        )
-        for part in filter(None, parts):
-            for text in textwrap.wrap(part, _WIDTH - 17, break_long_words=False):
-                print(f"{'':17}{text}")
-    print()
+def _print_counts(lines: Sequence[LedgerLine]) -> None:
+    """How many claims hold, by whose they are."""
+    print(headline(lines))
+    for origin, counts in counts_by_origin(lines).items():
+        listed = ", ".join(f"{outcome} {count:,}" for outcome, count in counts.items() if count)
+        if listed:
+            print(f"  {ORIGIN_WORDS[origin]}: {listed}")
+
+
+def _print_exceptions(lines: Sequence[LedgerLine]) -> None:
+    """What does not hold or is open, with the number that decides."""
+    for outcome, said in (("does not hold", "Does not hold"), ("open", "Open")):
+        found = [line for line in lines if line.outcome == outcome]
+        if found:
+            print(f"\n{said}")
+        for line in found:
+            _print_wrapped(f"{line.entry.key}: {line.entry.claim} ({_whose(line.entry)})", 2)
+            _print_wrapped(with_minus(line.decides), 4)
+
+
+def _print_short(line: LedgerLine) -> None:
+    entry = line.entry
+    own = "" if entry.origin == "paper" else f" ({ORIGIN_WORDS[entry.origin]})"
+    text = f"{entry.key}{own}: {entry.claim}"
+    print(f"  {line.outcome:14} {textwrap.shorten(text, _WIDTH - 17, placeholder=' …')}")
+
+
+def _print_whole(line: LedgerLine) -> None:
+    entry, found = line.entry, line.finding
+    print(f"  {line.outcome:14} {entry.key}: {entry.claim} ({_whose(entry)})")
+    parts = (
+        f"Check: {entry.check}",
+        f"Found: {line.shown}",
+        f"Decides: {with_minus(line.decides)}" if line.decides else "",
+        found.reason if line.decided else "",
+        f"Would fail if: {MUTATIONS[entry.mutation].words}" if entry.mutation else "",
+        f"Page: {entry.link}",
+    )
+    for part in filter(None, parts):
+        _print_wrapped(part, 17)
+
+
+def _print_wrapped(text: str, indent: int) -> None:
+    for row in textwrap.wrap(text, _WIDTH - indent, break_long_words=False):
+        print(f"{'':{indent}}{row}")
+
+
+def _whose(entry: Entry) -> str:
+    """Whose claim it is; of the paper's, where it is printed."""
+    return entry.where if entry.origin == "paper" else ORIGIN_WORDS[entry.origin]
 
 
 def cells(state: PageState) -> list[Cell]:
@@ -221,6 +257,8 @@ JOB = Job(
             "verdict", "", {outcome: outcome for outcome in OUTCOMES}, default="",
             help="print only the claims with this verdict; all are still measured",
         ),
+        Switch("full", "", help="print how each claim is checked, what was found, and what would "
+               "break it"),
     ),
     show=Ledger.show,
     as_dict=Ledger.as_dict,

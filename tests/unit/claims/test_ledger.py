@@ -91,6 +91,22 @@ def test_every_claim_of_the_list_has_an_entry_and_no_number_is_given_twice() -> 
     assert list(SECTIONS) == list(dict.fromkeys(e.section for e in CLAIMS.values()))
 
 
+def test_a_claim_that_was_merged_is_found_by_its_old_number() -> None:
+    where = {name: entry.key for entry in CLAIMS.values() for name in entry.ids}
+    assert {old: where[old] for old in MERGED} == MERGED
+    assert not set(MERGED) & set(CLAIMS)
+
+
+def test_claims_on_simulated_users_of_chance_rest_on_several_runs(
+    lines: tuple[LedgerLine, ...],
+) -> None:
+    by_key = {line.entry.key: line for line in lines}
+    for key, seeds in (("8b", 50), ("9b", 10)):
+        line = by_key[key]
+        assert line.sizes["seeds"] == seeds
+        assert line.finding.interval is not None
+
+
 def test_verdicts_on_the_built_in_corpus(lines: tuple[LedgerLine, ...]) -> None:
     assert len(lines) == len(CLAIMS)
     by_verdict = {
@@ -141,8 +157,10 @@ def test_study_claims_say_when_and_how_large(lines: tuple[LedgerLine, ...]) -> N
     reasons = [finding.reason for finding in found]
     shipped = [reason for reason in reasons if re.search(r"\b20\d\d-\d\d-\d\d\b", reason)]
     of_studies = [reason for reason in shipped if re.search(r"\b\d+ click logs\b", reason)]
-    assert len(of_studies) == sum(map(len, RULES.values())) + len(("S9", "F1.tau"))
-    long_runs = ("4j", "52n", "F4.clipping", "L9b", "L9c", "L9d", "L13")
+    once = ("same-without-bias", "zero-is-naive")
+    rules = [rule.key for rules in RULES.values() for rule in rules if rule.key not in once]
+    assert len(of_studies) == len(rules) + len(("S9", "F1.tau"))
+    long_runs = ("4j", "52n", "F4.clipping", "L9b", "L9c", "L9d", "L13", "8b")
     assert len(shipped) == len(of_studies) + len(long_runs)
 
 
@@ -222,8 +240,21 @@ CLICKED = {
 }  # fmt: skip
 """Stages that are made of clicks."""
 
+PRINTED = {"S2", "S6c", "L2", "L6", "L9", "L10", "L11"}
+"""Claims that are checked on printed numbers alone, as they say; nothing of them is simulated."""
+
+MERGED = {
+    "F2.same-without-bias": "6g",
+    "F4.zero-is-naive": "6g",
+    "52e": "52d",
+    "53c": "53d",
+    "R4": "54a",
+}
+"""Entries that said the same as another, which has kept their numbers."""
+
 
 def test_sizes_are_those_of_what_a_claim_asks_for(lab: Lab, lines: tuple[LedgerLine, ...]) -> None:
+    printed = set[str]()
     for line in lines:
         watched = Watched(lab.store)
         line.entry.measure(replace(lab, store=watched))
@@ -231,6 +262,7 @@ def test_sizes_are_those_of_what_a_claim_asks_for(lab: Lab, lines: tuple[LedgerL
         if "proved_on" in asked or line.outcome == "not checkable":
             continue
         if asked == {"printed"}:
+            printed.add(key)
             assert sizes["queries"] != lab.world().train.corpus.n_queries, key
         elif asked <= {"small_world", "interleaved_clicks"}:
             queries = 1 if asked else None
@@ -239,6 +271,7 @@ def test_sizes_are_those_of_what_a_claim_asks_for(lab: Lab, lines: tuple[LedgerL
             endless = key == "52n"
             assert (sizes["clicks"] is not None) is (bool(asked & CLICKED) and not endless), key
             assert sizes["queries"], key
+    assert printed == PRINTED
 
 
 def test_sizes_of_printed_numbers_are_those_that_are_printed(

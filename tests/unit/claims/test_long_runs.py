@@ -16,6 +16,7 @@ from ultr_core.claims.long_runs import (
     growing_rows,
     live_rows,
     shipped_runs,
+    smoothing_rows,
 )
 from ultr_core.lab.live import PAPER_CLICKS
 
@@ -25,15 +26,17 @@ SAME, FEW = 1e-3, 40
 
 def test_the_first_rows_come_out_again() -> None:
     tables = shipped_runs().tables
-    live, growing = next(live_rows()), next(growing_rows())
+    live, growing, smoothing = next(live_rows()), next(growing_rows()), next(smoothing_rows())
     assert live == pytest.approx(tables["live"][0], abs=FEW)
     assert growing == pytest.approx(tables["growing"][0], rel=SAME)
+    assert smoothing == pytest.approx(tables["smoothing"][0], rel=SAME)
 
 
 def test_every_table_is_whole() -> None:
     tables = shipped_runs().tables
     assert set(tables) == set(MAKERS)
     assert len(tables["live"]) == len(CORPORA) * len(SEEDS) * len(LIVE_CLICKS)
+    assert len(tables["smoothing"]) == len(CORPORA) * len(SEEDS)
     assert len(tables["endless"]) == len(CORPORA) * len(NOISES)
     assert {row["clicks"] for row in tables["clipping"]} == set(CLIPPING_CLICKS)
     assert {f"{clip:g}" for clip in THRESHOLDS} < set(tables["clipping"][0])

@@ -37,12 +37,27 @@ def test_json_has_every_claim_with_its_fields(
 
 
 def test_table_of_one_section(small_corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["claims", "--section", "7.6", "--corpus", str(small_corpus)]) == 0
-    out = capsys.readouterr().out
-    assert out.startswith("7.6 ")
-    assert "0.0009995 and 0.006133" in out
-    shown = sum(entry.section == "7.6" for entry in CLAIMS.values())
-    assert len(re.findall(r"^  \S.*: ", out, flags=re.MULTILINE)) >= shown
+    """In full with every number, or in one line a claim after what does not hold or is open."""
+    given = ["claims", "--section", "7.6", "--corpus", str(small_corpus)]
+    printed = []
+    for option in ([], ["--full"]):
+        assert main([*given, *option]) == 0
+        printed.append(capsys.readouterr().out)
+    short, full = printed
+    assert "0.0009995 and 0.006133" in full
+    entries = [entry.key for entry in CLAIMS.values() if entry.section == "7.6"]
+    for out in printed:
+        verdicts = "|".join(OUTCOMES)
+        listed = re.findall(rf"^  (?:{verdicts}) +([\w.-]+)", out, flags=re.MULTILINE)
+        assert listed == entries
+    assert short.splitlines()[0] == full.splitlines()[0]
+    head, _, table = short.partition("\n7.6 ")
+    assert re.search(
+        r"^  L9c: .*\n +0\.5415 \[0\.4879, 0\.6138\]; .*0\.5$", head, flags=re.MULTILINE
+    )
+    rows = table.strip().splitlines()[1:]
+    assert len(rows) == len(entries) + 2
+    assert all(len(row) <= 100 for row in rows)
 
 
 def test_a_corpus_changes_no_claim_on_shipped_results(
