@@ -581,7 +581,7 @@ CHECKS = (
     Check("columns", "Columns", _columns),
     Check("longer", "Rows with more columns", _longer),
     Check("copies", "Files with the same content", _copies),
-    Check("unused", "A column that was not used", _unused),
+    Check("unused", "What was not used", _unused),
     Check("events", "Views and clicks", _events),
     Check("contradicted", "Clicks that contradict their views", _contradicted),
     Check("rows_left_out", "Rows that cannot be used", _left_out),
