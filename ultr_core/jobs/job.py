@@ -87,7 +87,7 @@ class PageState:
         return replace(self, corpus=str(corpus))
 
 
-Begins = Literal["lab", "settings", "nothing"]
+Begins = Literal["lab", "settings", "title", "nothing"]
 
 
 @dataclass(frozen=True)
@@ -97,9 +97,10 @@ class Page:
     fields: the page's own values, beside the settings; ``cells`` finds all of them in the state.
     settings: the fields of the settings that act, where they are not those of the command.
     begins: what a notebook has before the cells: the settings and their ``lab`` on the corpus, the
-    ``settings`` alone, or nothing at all. fixed: the page has the paper's settings, whatever the
-    controls say. shown: the state with the settings that its results have, if those are others.
-    in_app: whether the app has a page at this address, so that a notebook can link to it.
+    ``settings`` alone, only its ``title``, or nothing at all. fixed: the page has the paper's
+    settings, whatever the controls say. shown: the state with the settings that its results have,
+    if those are others. in_app: whether the app has a page at this address, so that a notebook can
+    link to it.
     """
 
     question: str
