@@ -149,8 +149,9 @@ def run(given: Given) -> Evidence:
     checks = own_checks(log, joined, own.corpus, curve, clip=given.clip or 0.0)
     checks = replace(checks, findings=(*checks.findings, *odd, *result.agreement))
     against = compare_with_shown(
-        joined.clicks, scores, curve, name=name, clip=given.clip, judge=judge
-    )
+        joined.clicks, scores, curve, name=name, clip=given.clip, judge=judge,
+        agreement=result.agreement,
+    )  # fmt: skip
     return Evidence(result, against, joined.overlap, checks)
 
 

@@ -154,10 +154,16 @@ def own_log(given: Given) -> PresentationLog:
 
 
 def check_propensities(given: Given) -> None:
-    """Raise InputError for two curves at once; said before files are read."""
+    """Raise InputError for two curves at once, or none to carry on; before files are read."""
     require_directory(given)
     if given.propensities is not None and given.eta is not None:
         raise InputError("--propensities replaces --eta; give one of the two.", "one_of_two")
+    if given.carry_on and given.propensities is None:
+        raise InputError(
+            "--carry-on continues the curve of --propensities below its last rank, and no curve is "
+            "given; leave it out.",
+            "nothing_to_carry_on",
+        )
 
 
 def own_propensities(

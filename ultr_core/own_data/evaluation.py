@@ -380,10 +380,7 @@ def evaluate_ranker(
     true, notices = _true_quality(corpus, log, values, ranks, relevant_grade)
     if isinstance(log, GroupedLog):
         notices = (*notices, session_notice(log.by_group.number))
-    agreement = against_weighted_clicks(
-        judge.estimator, lambda places: judge.difference(log, places), log, judge.belief.curve,
-        ranks,
-    )  # fmt: skip
+    agreement = _agreement(judge, log, ranks)
     return Evaluation(
         name,
         {
@@ -543,10 +540,12 @@ def compare_with_shown(
     name: str,
     clip: float | None = None,
     judge: Judge | None = None,
+    agreement: tuple[Finding, ...] | None = None,
 ) -> RankerDifference:
     """The ranker against the rankings in the log, by the judge on the same clicks.
 
-    The judge is that of `judge_of` ``clip`` unless another is given.
+    The judge is that of `judge_of` ``clip`` unless another is given. agreement: of the judge with
+    the weighted clicks, where `evaluate_ranker` has found it for the same ranker.
 
     The risk is linear in the ranks, so that of the log's rankers together is the one of the mean
     rank at which each document was shown. scores [documents]. A log without a click gives no
@@ -554,7 +553,7 @@ def compare_with_shown(
     """
     require_log(log)
     ranks = _ranks_of(scores, log, name)
-    return _difference(log, ranks, None, curve, (name, SHOWN), clip, judge)
+    return _difference(log, ranks, None, curve, (name, SHOWN), clip, judge, agreement)
 
 
 def compare_rankers(
@@ -587,6 +586,7 @@ def _difference(
     names: tuple[str, str],
     clip: float | None,
     judge: Judge | None = None,
+    agreement: tuple[Finding, ...] | None = None,
 ) -> RankerDifference:
     """Ranks less those of another ranker, or, where that is None, than those that were shown."""
     if judge is None:
@@ -607,18 +607,23 @@ def _difference(
         numbers = judge.estimator.weigh(log, judge.belief)
         below = _below_candidates(log, numbers) if others is None else ""
         estimate = estimate.without_interval(
-            below or too_few_telling(log, numbers, differences) or _contradicted(judge, log, ranks)
+            below
+            or too_few_telling(log, numbers, differences)
+            or _contradicted(agreement if agreement is not None else _agreement(judge, log, ranks))
         )
     return RankerDifference(*names, estimate, unshown, intervals=intervals_of(log), judge=label)
 
 
-def _contradicted(judge: Judge, log: ClickLog, ranks: NDArray[np.float64]) -> str:
-    """Why a fitted relevance gives no verdict on a ranker: the clicks contradict it; or ""."""
-    found = against_weighted_clicks(
+def _agreement(judge: Judge, log: ClickLog, ranks: NDArray[np.float64]) -> tuple[Finding, ...]:
+    return against_weighted_clicks(
         judge.estimator, lambda places: judge.difference(log, places), log, judge.belief.curve,
         ranks,
     )  # fmt: skip
-    if not warned(found):
+
+
+def _contradicted(agreement: tuple[Finding, ...]) -> str:
+    """Why a fitted relevance gives no verdict on a ranker: the clicks contradict it; or ""."""
+    if not warned(agreement):
         return ""
     return "the fitted relevance and the weighted clicks contradict each other; judge by IPS"
 
