@@ -624,7 +624,7 @@ def _sentences(log: PresentationLog, rows: UsableRows) -> Iterator[str]:
     elif (top := int(log.position.min())) > 1:
         yield (
             f"The first position in this log is {top}; positions are taken as ranks, so rank 1 was "
-            "never logged."
+            f"never logged. {log.lost}".rstrip()
         )
     else:
         yield "Positions are counted from 1; position 1 is the reference."

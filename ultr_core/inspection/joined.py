@@ -61,12 +61,13 @@ class JoinedLog:
 
     clicks: counted by document and rank, with the draws of each query; a `GroupedLog` where the
     log has sessions. overlap: what was joined and what was not. notices: one sentence for each
-    thing a reader should know.
+    thing a reader should know. lost: that rows of the log cannot be used, in one sentence, or "".
     """
 
     clicks: ClickLog
     overlap: Overlap
     notices: tuple[str, ...]
+    lost: str = ""
 
 
 def join_log(
@@ -158,6 +159,7 @@ def join_log(
         _by_session(log, clicks, row, query_of),
         overlap,
         (*lacking, *_sentences(overlap, corpus, name), *kept),
+        log.lost,
     )
 
 

@@ -172,7 +172,7 @@ def _positions(log: PresentationLog) -> Seen:
             top,
             f"The first position is {top:,}, not 1 or 0. Positions are taken as ranks, so "
             f"{'rank 1 was' if top == 2 else f'ranks 1 to {top - 1:,} were'} never logged; if it "
-            f"means the top of the list, subtract {top - 1:,}.",
+            f"means the top of the list, subtract {top - 1:,}. {log.lost}".rstrip(),
         )
     if log.positions.size == 1:
         return warning(
@@ -193,7 +193,7 @@ def _gaps(log: PresentationLog) -> Seen | None:
         f"{counted(missing, 'position')} between the first and the last never "
         f"{'occurs' if missing == 1 else 'occur'}, the first of them "
         f"{int(log.positions[after]) + 1:,}; check that position is the rank in the whole list, "
-        "not an offset or a number of pixels.",
+        f"not an offset or a number of pixels. {log.lost}".rstrip(),
     )
 
 
@@ -301,7 +301,7 @@ def _rows_per_position(log: PresentationLog) -> Seen | None:
         f"{part_of(queries, len(log.query_names), 'query', 'queries')} more rows at a position "
         f"than at the one above ({share:.1%} of all rows), which complete lists cannot have: rows "
         "are missing or occur twice. If clicks are separate rows, or rows without a click were "
-        "left out, every estimate is wrong.",
+        f"left out, every estimate is wrong. {log.lost}".rstrip(),
     )
 
 

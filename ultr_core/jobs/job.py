@@ -40,11 +40,12 @@ def setting_fields(*names: str, **helps: str) -> tuple[Field, ...]:
 class Given(SimpleNamespace):
     """What a job is called with: the value of each of its fields by name, and ``settings``.
 
-    ``asked`` has the texts that were given, by name.
+    ``asked`` has the texts that were given, by name. json: whether the result is printed as JSON.
     """
 
     settings: Settings
     asked: dict[str, Any]
+    json: bool = False
 
     @property
     def lab(self) -> Lab:
@@ -192,7 +193,8 @@ class Job:
         curves = [File(n, option_of(n)) for n in CURVES if n in asked]
         protect_inputs((*self.arguments, *self.options, *curves), {**asked, **values})
         settings = self._settings(asked) if self.settings else Settings()
-        return Given(**values, settings=settings, asked=asked)
+        json = self.as_dict is not None and bool(options.json)
+        return Given(**values, settings=settings, asked=asked, json=json)
 
     def _value(self, each: Field, asked: Mapping[str, Any]) -> Any:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from ultr_core.corpus import Corpus, CorpusSplits
@@ -171,8 +172,7 @@ def own_propensities(
 ) -> tuple[ExaminationCurve | None, tuple[Finding, ...]]:
     """The curve of ``--propensities`` or ``--eta``, None where neither is given.
 
-    With what ``check`` warns of in its numbers, which is told as well. Raises InputError for a
-    curve that cannot be used.
+    With what ``check`` warns of in its numbers. Raises InputError for a curve that cannot be used.
     """
     if given.propensities is None:
         return (None if given.eta is None else PowerLaw(given.eta)), ()
@@ -182,7 +182,6 @@ def own_propensities(
         values = read_curve_values(given.propensities)
     curve = curve_for_log(values, log, carry_on=given.carry_on)
     odd = [each for each in inspect_curve(values).warnings if each.key in ("scale", "shape")]
-    print_notes(finding.sentence for finding in odd)
     return curve, tuple(odd)
 
 
@@ -195,19 +194,32 @@ def own_checks(
     estimator: Estimator = ESTIMATORS["clipped"],
     clip: float = 0.0,
     learner: Learner = SVM,
+    more: Iterable[Finding] = (),
 ) -> Inspection:
     """Checks of log, corpus and curve together, and what ``check`` finds to look at in the log.
 
-    estimator, clip, learner: as in `inspect_together`.
-
-    The latter go to standard error as well, where the reader of the log has not told them already.
+    estimator, clip, learner: as in `inspect_together`. more: findings that others have made.
     """
     together = inspect_together(
         joined, corpus, curve, estimator=estimator, clip=clip, learner=learner
     )
-    warnings = inspect_log(log).warnings
-    told = set(_TOLD_BY_READER)
+    return replace(together, findings=(*together.findings, *inspect_log(log).warnings, *more))
+
+
+def print_beside(
+    given: Given, log: PresentationLog, checks: Inspection, notices: Iterable[str]
+) -> None:
+    """Print notices, and beside JSON, which nobody reads on a screen, the warnings of checks.
+
+    Text shows all checks, so that it leaves out notices that they repeat; what the reader of the
+    log has told is not told again.
+    """
+    if not given.json:
+        told = {finding.sentence for finding in checks.findings}
+        print_notes(notice for notice in notices if notice not in told)
+        return
+    known = set(_TOLD_BY_READER)
     if log.presentations is not None and log.presentations.repeated:
-        told.add("repeated_rows")  # which warns of rows that the reader is silent on as well
-    print_notes(finding.sentence for finding in warnings if finding.key not in told)
-    return replace(together, findings=(*together.findings, *warnings))
+        known.add("repeated_rows")  # which warns of rows that the reader is silent on as well
+    warned = (finding.sentence for finding in checks.warnings if finding.key not in known)
+    print_notes(dict.fromkeys((*notices, *warned)))

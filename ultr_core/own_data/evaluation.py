@@ -189,11 +189,10 @@ class Evaluation:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What the estimates assume, by the labels of those that assume the same."""
+        """What the estimates of the risk assume, by the labels of those that assume the same."""
         labels: dict[str, list[str]] = {}
-        for report in self.reports.values():
-            assumed = "a mean rank, not a risk" if report.normalised else report.assumes
-            labels.setdefault(assumed, []).append(report.label)
+        for report in self.risks:
+            labels.setdefault(report.assumes, []).append(report.label)
         return tuple(f"{_listed(names)}: {assumed}." for assumed, names in labels.items())
 
     @property
@@ -211,21 +210,25 @@ class Evaluation:
             text += f" By the grades it is {self.true.risk_of_log:.3f} on the queries as logged"
             also = "; the interval also allows for which queries were drawn"
             text += "." if estimate.no_interval else f"{also}."
+        left_out = self.unshown.finding().sentence if self.unshown.what else ""
+        return " ".join(filter(None, (text, left_out, self.about_level)))
+
+    @property
+    def about_level(self) -> str:
+        """Why the estimate need not be the true risk, in words; "" where none is known."""
+        if self.true is None or self.judged.estimate is None or self.unshown.clicks_only:
+            return ""
         if self.unshown.what:
-            text += f" {self.unshown.finding().sentence}"
-            if self.true is not None and not self.unshown.clicks_only:
-                text += (
-                    " Clicks on irrelevant documents raise the estimate, so it may be above or "
-                    "below the true risk."
-                )
-            return text
-        if self.true is not None:
-            text += (
-                " Clicks on irrelevant documents change the estimate by a factor and a constant "
-                "that are the same for every ranker, so compare rankers, not levels."
+            return (
+                "Clicks on irrelevant documents raise the estimate, so it may be above or below "
+                "the true risk."
             )
-            if "clip" in ESTIMATORS[self.judge].needs:
-                text += " Clipping lowers it wherever a propensity is below τ."
+        text = (
+            "Clicks on irrelevant documents change the estimate by a factor and a constant that "
+            "are the same for every ranker, so compare rankers, not levels."
+        )
+        if "clip" in ESTIMATORS[self.judge].needs:
+            text += " Clipping lowers it wherever a propensity is below τ."
         return text
 
     def as_dict(self) -> dict[str, Any]:

@@ -132,6 +132,14 @@ class PresentationLog:
     unused: str = ""
 
     @property
+    def lost(self) -> str:
+        """That what is missing may be in rows that were left out, in one sentence; "" without."""
+        rows = sum(fault.rows for fault in self.faults)
+        if not rows:
+            return ""
+        return f"{counted(rows, 'row')} of the log cannot be used, which may be why."
+
+    @property
     def contradicted(self) -> str:
         """What clicks that contradict their views mean, in one sentence; "" without any."""
         some, joined = self.contrary

@@ -334,3 +334,37 @@ def test_fitted_relevance_and_weighted_clicks_are_compared_once(
     found = told(capsys, "evaluate", *given, *scores)
     (agreement,) = compared
     assert agreement[0].sentence in [each["words"] for each in found["checks"]["findings"]]
+
+
+def test_fit_and_evaluate_say_each_thing_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A warning of the log stands with the checks, and its risks with the other estimates."""
+    log = "".join(f"{query},a,1,10,6\n{query},b,2,10,2\n" for query in range(30))
+    (tmp_path / "log.csv").write_text(f"query,document,position,impressions,clicks\n{log}")
+    corpus = "".join(
+        f"{4 * (document == 'a')} qid:{query} 1:{query % 7}.5 2:{place} # docid = {document}\n"
+        for query in range(30)
+        for place, document in enumerate("abc")
+    )
+    (tmp_path / "corpus.txt").write_text(corpus)
+    (tmp_path / "s.txt").write_text("1\n2\n3\n" * 30)
+    given = ["--corpus", str(tmp_path / "corpus.txt"), "--log", str(tmp_path / "log.csv")]
+    given += ["--eta", "1"]
+    for command in (
+        ["fit", *given, "--cost", "1"], ["evaluate", *given, "--scores", str(tmp_path / "s.txt")],
+    ):  # fmt: skip
+        capsys.readouterr()
+        assert main([*command, "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        findings = found["checks"]["findings"]
+        # A remedy may stand before the full stop.
+        warned = [f["words"].rstrip(".") for f in findings if f["verdict"] != "good"]
+        assert len(warned) >= 2
+        assert main(command) == 0
+        out, err = capsys.readouterr()
+        assert [(out.count(words), err.count(words)) for words in warned] == [(1, 0)] * len(warned)
+        if "estimates" in found:
+            assert found["sentence"] not in out
+            values = [f"{each['value']:.3f}" for each in found["estimates"].values()]
+            assert out.count(values[1]) == values.count(values[1])
