@@ -112,6 +112,12 @@ LOG_MEMORY = Limit(
 )  # fmt: skip
 """For counting a click log; what is counted by then goes to spill files."""
 
+TABLE_SECONDS = Limit(
+    1_800, "seconds", "a view or a SELECT may never end",
+    "make it a table of that file first, or count the log there with the SQL of log-query",
+)  # fmt: skip
+"""For copying a table, a view or a SELECT out of a DuckDB file; 500 million rows take minutes."""
+
 PAGE_BYTES = Limit(
     1 << 27, "bytes", "a page is unpacked in one piece", "write the file with smaller pages"
 )

@@ -12,8 +12,10 @@ from ultr_core.corpus import Corpus
 from ultr_core.deadline import require_time, within
 from ultr_core.errors import InputError
 from ultr_core.learners import fit_path, fit_ranker
+from ultr_core.learners.selection import Candidate, select_by_clicks
 from ultr_core.limits import VISITORS_TRAINING_SECONDS
 from ultr_core.propensity import Weights
+from ultr_core.users import ClickLog
 
 ENOUGH = replace(VISITORS_TRAINING_SECONDS, most=1_000)
 NONE_AT_ALL = replace(VISITORS_TRAINING_SECONDS, most=0)
@@ -40,3 +42,16 @@ def test_the_shorter_of_two_blocks_counts_and_none_is_left_behind() -> None:
     with within(NONE_AT_ALL), pytest.raises(InputError), within(ENOUGH):
         require_time()
     require_time()
+
+
+def test_a_fit_without_a_click_to_choose_on_can_be_stopped_too() -> None:
+    none = ClickLog(
+        np.arange(4), np.arange(1, 5), np.ones(4, int), np.zeros(4, int), 1, CORPUS.query_offsets,
+        np.ones(1, int),
+    )  # fmt: skip
+    told: list[object] = []
+    ways = [Candidate(WEIGHTS)]
+    with refused("training_time", 0), within(NONE_AT_ALL):
+        select_by_clicks(CORPUS, ways, CORPUS, none, np.ones(4))
+    select_by_clicks(CORPUS, ways, CORPUS, none, np.ones(4), callback=told.append)
+    assert told

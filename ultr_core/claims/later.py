@@ -100,7 +100,8 @@ def _aware_is_unbiased(lab: Lab) -> Finding:
     """The largest error of policy-aware weights where the logger shows every document at times."""
     worst = abs(small_case(lab, "R5").largest_error)
     return Finding(
-        f"Over {len(RANKINGS)} rankings, the largest error of the policy-aware estimate is {worst}.",
+        f"Over {len(RANKINGS)} rankings, the largest error of the policy-aware estimate is "
+        f"{worst}.",
         float(worst),
     )
 

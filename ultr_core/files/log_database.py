@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import re
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,7 +21,7 @@ from ultr_core.files.letor_lines import Source
 from ultr_core.files.log_columns import in_words
 from ultr_core.files.log_parts import LogParts, is_duckdb
 from ultr_core.files.log_query import DIALECTS, table_parts
-from ultr_core.limits import COLUMNS, LOG_MEMORY
+from ultr_core.limits import COLUMNS, LOG_MEMORY, TABLE_SECONDS
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -105,6 +106,15 @@ def _attached(source: Source, folder: Path, target: Path) -> Iterator[DuckDBPyCo
             "autoinstall_known_extensions": False,
         },
     )
+    late = threading.Event()
+
+    def stop() -> None:
+        late.set()
+        connection.interrupt()
+
+    timer = threading.Timer(TABLE_SECONDS.most, stop)
+    timer.daemon = True
+    timer.start()
     try:
         connection.execute(f"ATTACH {_literal(str(path))} AS log (TYPE duckdb, READ_ONLY)")
         connection.execute("USE log")
@@ -115,6 +125,8 @@ def _attached(source: Source, folder: Path, target: Path) -> Iterator[DuckDBPyCo
         connection.execute("SET lock_configuration = true")
         yield connection
     except (duckdb.Error, UnicodeError) as error:
+        if late.is_set():
+            raise _too_late(source.name) from None
         if is_disk_full(str(error)):
             raise disk_full(source.name) from None
         if isinstance(error, duckdb.OutOfMemoryException):
@@ -122,9 +134,19 @@ def _attached(source: Source, folder: Path, target: Path) -> Iterator[DuckDBPyCo
         told = one_line(str(error).partition("\n")[0])[:_LONGEST_TOLD].rstrip(".")
         raise InputError(f"{source.name} cannot be read by DuckDB ({told}).", "duckdb") from None
     finally:
+        timer.cancel()
         connection.close()
         if source.path is None:
             path.unlink()
+
+
+def _too_late(name: str) -> InputError:
+    limit = TABLE_SECONDS
+    return InputError(
+        f"Reading {name} took more than {limit.most:,} {limit.unit} and was stopped, because "
+        f"{limit.reason}; {limit.remedy}.",
+        "reading_time",
+    )
 
 
 def is_disk_full(text: str) -> bool:

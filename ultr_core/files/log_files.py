@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
@@ -39,9 +39,8 @@ from ultr_core.files.log_relation import (
     first_rows,
     is_nested,
     opened_log,
-    require_single_keys,
     require_sound,
-    require_whole_ids,
+    require_sound_json,
     together,
 )
 from ultr_core.files.log_rows import (
@@ -231,9 +230,8 @@ def _read(
         for part in relation.parts:
             require_sound(part, list(places[part.layout].values()))
             found = places[part.layout]
-            require_single_keys(relation, part, list(found.values()))
             names = [found[meaning] for meaning in (*NAMES, *IDS) if meaning in found]
-            require_whole_ids(relation, part, names)
+            require_sound_json(relation, part, list(found.values()), names)
         require_rows(relation, places)
         _settle_actions(relation, places, columns or {})
         _settle_queries(relation, places, columns or {})
@@ -409,10 +407,12 @@ def _counted_log(
 ) -> PresentationLog:
     """The log; columns: meaning to column name. said: what the reader mapped.
 
-    unused: about a column that was not used, in one sentence.
+    unused: about a column that was not used, in one sentence, or "".
     """
     cells = cells_of(relation, places)
     meanings = meanings_of(places)
+    if how.most_presentations is not None and "session" not in meanings:
+        raise InputError("Sessions can only be left out where a column holds their ids.", "session")
     events = None
     in_events = "action" in meanings or any(part.action for part in relation.parts)
     if in_events or any(meaning in meanings for meaning in IDS) or relation.is_long_text:
@@ -456,12 +456,34 @@ def _counted_log(
         sizes = events.sizes
         contrary = (events.elsewhere, sizes.clicks - sizes.clicks_without - events.alone)
     copies = copies_in(relation.parts)
+    unused = " ".join(filter(None, (unused, *_without_effect(relation, meanings, columns, how))))
     log = replace(log, copies=copies, contrary=contrary, unused=unused)
     notices[:0] = [text for text in (log.copied, log.contradicted, log.unused) if text]
     return replace(
         log, notices=(*notices, *joined, *_sentences(log, rows)), events=joined,
         longer=found.long,
     )  # fmt: skip
+
+
+def _without_effect(
+    relation: Relation, meanings: Collection[str], columns: Mapping[str, str], how: Reading
+) -> Iterator[str]:
+    """What of ``how`` changes nothing in this log, in a sentence each."""
+    if how.encoding is not None and not any(part.is_text for part in relation.parts):
+        yield (
+            f"{relation.name} is {relation.first.form}, whose text is always UTF-8, so the "
+            "encoding was not used."
+        )
+    if how.page_size is not None and ("page" not in meanings or "offset" in meanings):
+        yield (
+            "No column was read as the page of results, so the number of documents on a page was "
+            "not used."
+        )
+    if how.clicks_once and "impressions" in meanings:
+        yield (
+            f"The column {quoted(columns['impressions'])} has the impressions of each row, so all "
+            "its clicks count and not only one."
+        )
 
 
 def _repeating(
@@ -601,7 +623,7 @@ def _sentences(log: PresentationLog, rows: UsableRows) -> Iterator[str]:
     elif (top := int(log.position.min())) > 1:
         yield (
             f"The first position in this log is {top}; positions are taken as ranks, so rank 1 was "
-            "never logged."
+            f"never logged. {log.lost}".rstrip()
         )
     else:
         yield "Positions are counted from 1; position 1 is the reference."

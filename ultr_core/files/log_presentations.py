@@ -199,7 +199,7 @@ def grouped_rows(
     once = plain and found.repeated > 0 and (whole == "p" or found.views_and_clicks)
     facts = _facts(relation, whole, found, without, usable, plain, progress)
     if how.most_presentations is not None:
-        facts, shown = _without_busy(relation, shown, facts, has, how.most_presentations, usable)
+        facts, shown = _without_busy(relation, shown, facts, how.most_presentations, usable)
     if how.clicks_above and whole != "p":
         raise InputError(
             "Clicks above a row need a column with the id of its presentation.", "presentation"
@@ -612,15 +612,10 @@ def _without_busy(
     relation: Relation,
     shown: Sequence[str],
     facts: Presentations,
-    has: Mapping[str, bool],
     most: int,
     usable: UsableRows,
 ) -> tuple[Presentations, list[str]]:
     """The rows without those of sessions that have more presentations than ``most``."""
-    if not has["session"]:
-        raise InputError(
-            "Sessions can be left out only if a column contains their ids; say which.", "session"
-        )
     relation.run(f"CREATE TEMP TABLE busy AS SELECT s FROM sessions WHERE n > {int(most)}")
     left = int(relation.run("SELECT count(*) FROM busy")[0][0])
     draws = facts.draws

@@ -910,58 +910,70 @@ def require_sound(part: Part, places: Sequence[int], groups: int | None = None) 
             require_pages(part.stream, group.chunks[leaf], group.rows, budget)
 
 
-def require_single_keys(relation: Relation, part: Part, places: Sequence[int]) -> None:
-    """Raise InputError for a line of JSON that names one of these columns twice.
+def require_sound_json(
+    relation: Relation, part: Part, places: Sequence[int], names: Sequence[int]
+) -> None:
+    """Raise InputError for a line of JSON that no two programs read alike, in one scan.
 
-    DuckDB takes the first of the values, other programs the last.
+    places: columns that no line may name twice: DuckDB takes the first of the values, others the
+    last. names: columns in which a float of 2^53 or more merges ids.
     """
     if not part.pointers:
         return
+    twice, keys = _named_twice(relation, part, places)
+    lost = [_lost_in_line(relation, part, place) for place in names]
+    # The engine reads a whole number of 2^64 or more as a float, too.
+    suspect = "regexp_matches(line, '[0-9]{16}[0-9]*[.]|[0-9]{20}|[0-9][eE][+]?[0-9]')"
+    found = relation.run(
+        f"SELECT line, {', '.join((twice, *lost))} FROM {relation.scan_of(part)} "
+        f"WHERE {twice} OR {_where_so(suspect, ' OR '.join(lost))} LIMIT 1"
+    )
+    if not found:
+        return
+    line, is_twice, *are_lost = found[0]
+    if not is_twice:
+        raise part.lost_ids(names[are_lost.index(True)])
+    part.stream.seek(0)
+    rows = enumerate(part.stream, 1)
+    number = next((number for number, row in rows if row.rstrip(b"\r\n") == line.encode()), 1)
+    raise key_twice(line, part.name, number, keys)
+
+
+def _named_twice(relation: Relation, part: Part, places: Sequence[int]) -> tuple[str, set[str]]:
+    """SQL for whether a line of JSON names one of these columns twice, and all their names."""
     keys: dict[str, set[str]] = {}
     for place in places:
         *above, _ = ways = part.pointers[place].split("/")
         for depth in range(len(above)):
             key = ways[depth + 1].replace("~1", "/").replace("~0", "~")
             keys.setdefault("/".join(ways[: depth + 1]), set()).add(key)
-    texts, twice = [], []
+    again, twice = [], []
     for pointer, names in keys.items():
         way = f", ${relation.bound(pointer)}" if pointer else ""
         known = f"${relation.bound(sorted(names))}"
         named = f"list_filter(json_keys(line{way}), lambda key: list_contains({known}, key))"
         twice.append(f"list_unique({named}) < len({named})")
-        texts += [f"${relation.bound(json.dumps(each, ensure_ascii=False))}" for each in names]
-    # Most lines have each name once as a text, which costs much less to see.
-    again = [f"contains(substr(line, strpos(line, {each}) + 1), {each})" for each in texts]
+        # Most lines have each name once as a text, which costs much less to see. A wildcard in a
+        # name finds more lines than needed.
+        texts = [json.dumps(each, ensure_ascii=False) for each in sorted(names)]
+        again += [f"line LIKE ${relation.bound(f'%{text}%{text}%')}" for text in texts]
     again.append(r"contains(line, '\')")  # a name may be written with escapes
-    lines = relation.run(
-        f"SELECT line FROM {relation.scan_of(part)} WHERE ({' OR '.join(again)}) AND "
-        f"CASE WHEN json_valid(line) THEN {' OR '.join(twice)} END LIMIT 1"
+    told = _where_so("json_valid(line)", " OR ".join(twice))
+    return _where_so(" OR ".join(again), told), set().union(*keys.values())
+
+
+def _lost_in_line(relation: Relation, part: Part, place: int) -> str:
+    """SQL for whether a line of JSON has a float in a column that merges ids."""
+    pointer = f"${relation.bound(part.pointers[place])}"
+    value = f"try_cast(json_extract_string(line, {pointer}) AS DOUBLE)"
+    return _where_so(
+        "json_valid(line)", f"json_type(line, {pointer}) = 'DOUBLE' AND {_LOST.format(value)}"
     )
-    if lines:
-        found = lines[0][0].encode()
-        part.stream.seek(0)
-        rows = enumerate(part.stream, 1)
-        number = next((number for number, row in rows if row.rstrip(b"\r\n") == found), 1)
-        raise key_twice(lines[0][0], part.name, number, set().union(*keys.values()))
 
 
-def require_whole_ids(relation: Relation, part: Part, places: Sequence[int]) -> None:
-    """Raise InputError for JSON whose names in these columns are floats that merge ids."""
-    if not part.pointers:
-        return
-    # The engine reads a whole number of 2^64 or more as a float, too.
-    suspect = "regexp_matches(line, '[0-9]{16}[0-9]*[.]|[0-9]{20}|[0-9][eE][+]?[0-9]')"
-    rows = f"FROM {relation.scan_of(part)} WHERE {suspect}"
-    if not relation.run(f"SELECT 1 {rows} LIMIT 1"):
-        return
-    for place in places:
-        value = f"try_cast(c{place} AS DOUBLE)"
-        kind = f"json_type(line, ${relation.bound(part.pointers[place])})"
-        if relation.run(
-            f"SELECT 1 {rows} AND {_LOST.format(value)} "
-            f"AND CASE WHEN json_valid(line) THEN {kind} = 'DOUBLE' END LIMIT 1"
-        ):
-            raise part.lost_ids(place)
+def _where_so(cheap: str, dear: str) -> str:
+    """SQL for a condition that is looked at only where a cheaper one holds."""
+    return f"coalesce(CASE WHEN {cheap} THEN {dear} END, false)"
 
 
 def copies_in(parts: Sequence[Part]) -> tuple[tuple[str, str], ...]:

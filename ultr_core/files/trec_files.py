@@ -41,8 +41,8 @@ def parse_run(text: str, corpus: Corpus, name: str) -> tuple[NDArray[np.float64]
 
     Scores count and not the column of ranks, as in trec_eval; where they contradict each other, a
     notice says how often. Lines about other queries and documents are passed over. Raises
-    InputError for a line that is none, a second line about a document, a document without a score,
-    or ranks that mostly contradict the scores, which are then no scores.
+    InputError for a line that is none, lines of several runs, a second line about a document, a
+    document without a score, or ranks that mostly contradict the scores, which are then no scores.
     """
     scores = np.full(corpus.n_documents, np.nan)
     ranks = np.zeros(corpus.n_documents, dtype=np.int64)
@@ -176,6 +176,7 @@ def _lines(
             "same_document_id",
         )
     seen = np.zeros(corpus.n_documents, np.bool_)
+    tag, tagged = "", 0
     for number, line in enumerate(lines_of(text, name), 1):
         cells = line.split()
         if not cells:
@@ -189,6 +190,15 @@ def _lines(
         row = document_of.get((cells[0], cells[2]))
         if row is None:
             continue
+        if width == 6:
+            tag, tagged = tag or cells[5], tagged or number
+            if cells[5] != tag:
+                raise InputError(
+                    f"{name} has lines of two runs, {quoted(tag)} (line {tagged}) and "
+                    f"{quoted(cells[5])} (line {number}), whose scores cannot be compared; give a "
+                    "file of one run.",
+                    "several_runs",
+                )
         if seen[row]:
             raise InputError(
                 f"{place} is a second line about the same document; keep one.", "document_twice"

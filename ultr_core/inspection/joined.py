@@ -60,12 +60,14 @@ class JoinedLog:
     """The part of a log that matches a corpus, ready for a learner.
 
     clicks: counted by document and rank, with the draws of each query; a `GroupedLog` if the log
-    has sessions. overlap: what was joined and what was not. notices: sentences for the user.
+    has sessions. overlap: what was joined and what was not. notices: sentences for the user. lost:
+    one sentence if rows of the log cannot be used, or "".
     """
 
     clicks: ClickLog
     overlap: Overlap
     notices: tuple[str, ...]
+    lost: str = ""
 
 
 def join_log(
@@ -157,6 +159,7 @@ def join_log(
         _by_session(log, clicks, row, query_of),
         overlap,
         (*lacking, *_sentences(overlap, corpus, name), *kept),
+        log.lost,
     )
 
 

@@ -173,7 +173,7 @@ def _positions(log: PresentationLog) -> Seen:
             top,
             f"The first position is {top:,}, not 1 or 0. Positions are taken as ranks, so "
             f"{'rank 1 was' if top == 2 else f'ranks 1 to {top - 1:,} were'} never logged; if "
-            f"position {top:,} is the top of the list, subtract {top - 1:,}.",
+            f"position {top:,} is the top of the list, subtract {top - 1:,}. {log.lost}".rstrip(),
         )
     if log.positions.size == 1:
         return warning(
@@ -194,7 +194,7 @@ def _gaps(log: PresentationLog) -> Seen | None:
         f"{counted(missing, 'position')} between the first and the last never "
         f"{'occurs' if missing == 1 else 'occur'}, the first of them "
         f"{int(log.positions[after]) + 1:,}; check that the position is the rank in the whole "
-        "list, not an offset or a number of pixels.",
+        f"list, not an offset or a number of pixels. {log.lost}".rstrip(),
     )
 
 
@@ -302,7 +302,7 @@ def _rows_per_position(log: PresentationLog) -> Seen | None:
         f"{part_of(queries, len(log.query_names), 'query', 'queries')} more rows at a position "
         f"than at the position above ({share:.1%} of all rows), which complete lists cannot have: "
         "rows are missing or occur twice. If clicks are separate rows, or rows without a click "
-        "were left out, every estimate is wrong.",
+        f"were left out, every estimate is wrong. {log.lost}".rstrip(),
     )
 
 
@@ -580,7 +580,7 @@ CHECKS = (
     Check("columns", "Columns", _columns),
     Check("longer", "Rows with more columns", _longer),
     Check("copies", "Files with the same content", _copies),
-    Check("unused", "A column that was not used", _unused),
+    Check("unused", "What was not used", _unused),
     Check("events", "Views and clicks", _events),
     Check("contradicted", "Clicks that contradict their views", _contradicted),
     Check("rows_left_out", "Rows that cannot be used", _left_out),

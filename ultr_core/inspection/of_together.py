@@ -117,7 +117,7 @@ class Unshown:
         return UNSHOWN.of(self)[0]
 
 
-def _never_shown(found: Unshown) -> Seen:
+def _never_shown(found: Unshown, lost: str = "") -> Seen:
     told = found.what
     words = f"{told[:1].upper()}{told[1:]}"
     if found.clicks_only:
@@ -141,7 +141,8 @@ def _never_shown(found: Unshown) -> Seen:
         )
     elif not found.lasting and not found.below:
         words += "; this may be chance, because their queries were rarely drawn"
-    return Seen(found.never, found.severity, Remark(f"{words}.", "shown_whole"))
+    told = f"{words}. {lost}".rstrip()
+    return Seen(found.never, found.severity, Remark(told, "shown_whole"))
 
 
 UNSHOWN = Check("never_shown", "Candidates never shown", _never_shown)
@@ -447,7 +448,11 @@ CHECKS: tuple[Check[_Together], ...] = (
     Check("queries_in_corpus", "Queries of the log in the corpus", _queries),
     Check("clicks_in_corpus", "Clicks that can be used", _usable_clicks),
     Check("clicks_outside", "Clicks outside the candidate sets", _outside),
-    Check(UNSHOWN.key, UNSHOWN.title, lambda given: _never_shown(unshown_candidates(given.log))),
+    Check(
+        UNSHOWN.key,
+        UNSHOWN.title,
+        lambda given: _never_shown(unshown_candidates(given.log), given.joined.lost),
+    ),
     Check("pairs", "Preference pairs", _pairs),
     Check("propensity_of_each_position", "Clicked positions without a propensity", _coverage),
     Check("zero_propensities", "Clicks with propensity 0", _infinite),

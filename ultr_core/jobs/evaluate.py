@@ -27,6 +27,7 @@ from ultr_core.jobs.own_files import (
     own_join,
     own_log,
     own_propensities,
+    print_beside,
 )
 from ultr_core.own_data.evaluation import (
     INTERVALS_ARE_FOR,
@@ -79,10 +80,12 @@ class Evidence:
     def show(self) -> None:
         """Print the estimates, the truth where it is known, and the checks."""
         result = self.evaluation
+        tied = counted(result.tied, "document")
         print(
             f"{result.name}: {counted(result.clicks, 'click')} in "
-            f"{counted(result.query_draws, 'presentation')}; {counted(result.tied, 'document')} "
-            "with equal scores, which get their mean rank."
+            f"{counted(result.query_draws, 'presentation')}"
+            + (f"; {tied} with equal scores, which get their mean rank" if result.tied else "")
+            + "."
         )
         print()
         wide = max(22, *(len(report.label) + 1 for report in result.reports.values()))
@@ -110,8 +113,9 @@ class Evidence:
             ndcg = true.ndcg
             print(f"{'':22}{ndcg.value:10.3f}  NDCG@{NDCG_CUTOFF}. {ndcg.rule}")
         print()
-        print(result.sentence)
-        print(self.against.sentence)
+        # The values are above, and what was never shown is below.
+        for said in (result.about_level, self.against.sentence):
+            print(said, end="\n" if said else "")
         print()
         for finding in self.checks.findings:
             print(finding_line(finding))
@@ -145,12 +149,14 @@ def run(given: Given) -> Evidence:
         relevant_grade=given.relevant_grade, name=name, judge=judge,
     )  # fmt: skip
     result = replace(result, notices=(*result.notices, *_flattery(given, every.clicks)))
-    print_notes(result.notices)
-    checks = own_checks(log, joined, own.corpus, curve, clip=given.clip or 0.0)
-    checks = replace(checks, findings=(*checks.findings, *odd, *result.agreement))
-    against = compare_with_shown(
-        joined.clicks, scores, curve, name=name, clip=given.clip, judge=judge
+    checks = own_checks(
+        log, joined, own.corpus, curve, clip=given.clip or 0.0, more=(*odd, *result.agreement)
     )
+    print_beside(given, log, checks, result.notices)
+    against = compare_with_shown(
+        joined.clicks, scores, curve, name=name, clip=given.clip, judge=judge,
+        agreement=result.agreement,
+    )  # fmt: skip
     return Evidence(result, against, joined.overlap, checks)
 
 

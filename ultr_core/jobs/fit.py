@@ -30,6 +30,7 @@ from ultr_core.jobs.own_files import (
     own_join,
     own_log,
     own_propensities,
+    print_beside,
 )
 from ultr_core.learners import learner_named
 from ultr_core.learners.limits import COST
@@ -127,12 +128,11 @@ def run(given: Given) -> Fitted:
         progress=line,
     )
     line("")
-    print_notes(fit.notices)
     checks = own_checks(
         log, joined, own.corpus, curve, estimator=ESTIMATORS[fit.method], clip=fit.clip,
-        learner=learner_named(given.learner),
+        learner=learner_named(given.learner), more=(*odd, *fit.agreement),
     )  # fmt: skip
-    checks = replace(checks, findings=(*checks.findings, *odd, *fit.agreement))
+    print_beside(given, log, checks, fit.notices)
     by_fold = None
     if given.fold_scores_out is not None:
         by_fold = fold_scores(own.corpus, joined.clicks, fit, seed=given.seed)

@@ -40,11 +40,12 @@ def setting_fields(*names: str, **helps: str) -> tuple[Field, ...]:
 class Given(SimpleNamespace):
     """What a job is called with: the value of each of its fields by name, and ``settings``.
 
-    ``asked`` has the texts that were given, by name.
+    ``asked`` has the texts that were given, by name. json: whether the result is printed as JSON.
     """
 
     settings: Settings
     asked: dict[str, Any]
+    json: bool = False
 
     @property
     def lab(self) -> Lab:
@@ -87,7 +88,7 @@ class PageState:
         return replace(self, corpus=str(corpus))
 
 
-Begins = Literal["lab", "settings", "nothing"]
+Begins = Literal["lab", "settings", "title", "nothing"]
 
 
 @dataclass(frozen=True)
@@ -97,9 +98,10 @@ class Page:
     fields: the page's own values, beside the settings; ``cells`` finds all of them in the state.
     settings: the fields of the settings that act, where they are not those of the command.
     begins: what a notebook has before the cells: the settings and their ``lab`` on the corpus, the
-    ``settings`` alone, or nothing at all. fixed: the page has the paper's settings, whatever the
-    controls say. shown: the state with the settings that its results have, if those are others.
-    in_app: whether the app has a page at this address, so that a notebook can link to it.
+    ``settings`` alone, only its ``title``, or nothing at all. fixed: the page has the paper's
+    settings, whatever the controls say. shown: the state with the settings that its results have,
+    if those are others. in_app: whether the app has a page at this address, so that a notebook can
+    link to it.
     """
 
     question: str
@@ -191,7 +193,8 @@ class Job:
         curves = [File(n, option_of(n)) for n in CURVES if n in asked]
         protect_inputs((*self.arguments, *self.options, *curves), {**asked, **values})
         settings = self._settings(asked) if self.settings else Settings()
-        return Given(**values, settings=settings, asked=asked)
+        json = self.as_dict is not None and bool(options.json)
+        return Given(**values, settings=settings, asked=asked, json=json)
 
     def _value(self, each: Field, asked: Mapping[str, Any]) -> Any:
         try:

@@ -46,26 +46,22 @@ def page_notebook(state: PageState) -> Notebook:
     if page.fixed:
         state = replace(state, settings=Settings())
     begins = page.begins(state)
-    opening = [] if begins == "nothing" else [
-        _opening(state, page), _setting_up(state, begins)
-    ]  # fmt: skip
+    opening = [] if begins == "nothing" else [_opening(state, page, begins)]
+    if begins in ("settings", "lab"):
+        opening.append(_setting_up(state, begins))
     return notebook(f"ultr-{state.page.replace('_', '-')}", [*opening, *page.cells(state)])
 
 
-def _opening(state: PageState, page: Page) -> Cell:
+def _opening(state: PageState, page: Page, begins: Begins) -> Cell:
     can_be_opened = page.in_app and state.link.startswith(("http://", "https://"))
     source = f"[this page]({_target(state.link)})" if can_be_opened else "the Unbiased LTR Lab"
-    return words(
-        f"""
-# {page.question}
-
-The numbers of {source}, in Python. {NEEDS}
-
-The same seed gives the same numbers everywhere.
-
-Settings: {settings_words(state.settings, state.acting)}.
-"""
-    )
+    told = [f"# {page.question}", f"The numbers of {source}, in Python. {NEEDS}"]
+    if begins != "title":
+        told += [
+            "The same seed gives the same numbers everywhere.",
+            f"Settings: {settings_words(state.settings, state.acting)}.",
+        ]
+    return words("\n\n".join(told))
 
 
 def _target(link: str) -> str:
@@ -77,7 +73,7 @@ def _setting_up(state: PageState, begins: Begins) -> Cell:
     imports = ["from threadpoolctl import threadpool_limits", ""]
     lines = [
         "threadpool_limits(1)  # as in the lab: the same sums to the last digit",
-        f"settings = {settings_code(state.settings)}",
+        f"settings = {settings_code(state.settings, state.acting)}",
     ]
     if begins == "lab":
         imports.append("from ultr_core.lab import Lab")

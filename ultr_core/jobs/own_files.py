@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from ultr_core.corpus import Corpus, CorpusSplits
@@ -154,10 +155,16 @@ def own_log(given: Given) -> PresentationLog:
 
 
 def check_propensities(given: Given) -> None:
-    """Raise InputError for two curves at once; said before files are read."""
+    """Raise InputError for two curves at once, or none to carry on; before files are read."""
     require_directory(given)
     if given.propensities is not None and given.eta is not None:
         raise InputError("--propensities replaces --eta; give one of the two.", "one_of_two")
+    if given.carry_on and given.propensities is None:
+        raise InputError(
+            "--carry-on continues the curve of --propensities below its last rank, and no curve is "
+            "given; leave it out.",
+            "nothing_to_carry_on",
+        )
 
 
 def own_propensities(
@@ -165,8 +172,7 @@ def own_propensities(
 ) -> tuple[ExaminationCurve | None, tuple[Finding, ...]]:
     """The curve of ``--propensities`` or ``--eta``, None where neither is given.
 
-    With what ``check`` warns of in its numbers, which is told as well. Raises InputError for a
-    curve that cannot be used.
+    With what ``check`` warns of in its numbers. Raises InputError for a curve that cannot be used.
     """
     if given.propensities is None:
         return (None if given.eta is None else PowerLaw(given.eta)), ()
@@ -176,7 +182,6 @@ def own_propensities(
         values = read_curve_values(given.propensities)
     curve = curve_for_log(values, log, carry_on=given.carry_on)
     odd = [each for each in inspect_curve(values).warnings if each.key in ("scale", "shape")]
-    print_notes(finding.sentence for finding in odd)
     return curve, tuple(odd)
 
 
@@ -189,19 +194,32 @@ def own_checks(
     estimator: Estimator = ESTIMATORS["clipped"],
     clip: float = 0.0,
     learner: Learner = SVM,
+    more: Iterable[Finding] = (),
 ) -> Inspection:
     """Checks of log, corpus and curve together, and what ``check`` finds to look at in the log.
 
-    estimator, clip, learner: as in `inspect_together`.
-
-    The latter go to standard error as well, where the reader of the log has not told them already.
+    estimator, clip, learner: as in `inspect_together`. more: findings that others have made.
     """
     together = inspect_together(
         joined, corpus, curve, estimator=estimator, clip=clip, learner=learner
     )
-    warnings = inspect_log(log).warnings
-    told = set(_TOLD_BY_READER)
+    return replace(together, findings=(*together.findings, *inspect_log(log).warnings, *more))
+
+
+def print_beside(
+    given: Given, log: PresentationLog, checks: Inspection, notices: Iterable[str]
+) -> None:
+    """Print notices, and beside JSON, which nobody reads on a screen, the warnings of checks.
+
+    Text shows all checks, so that it leaves out notices that they repeat; what the reader of the
+    log has told is not told again.
+    """
+    if not given.json:
+        told = {finding.sentence for finding in checks.findings}
+        print_notes(notice for notice in notices if notice not in told)
+        return
+    known = set(_TOLD_BY_READER)
     if log.presentations is not None and log.presentations.repeated:
-        told.add("repeated_rows")  # which warns of rows that the reader is silent on as well
-    print_notes(finding.sentence for finding in warnings if finding.key not in told)
-    return replace(together, findings=(*together.findings, *warnings))
+        known.add("repeated_rows")  # which warns of rows that the reader is silent on as well
+    warned = (finding.sentence for finding in checks.warnings if finding.key not in known)
+    print_notes(dict.fromkeys((*notices, *warned)))

@@ -128,13 +128,14 @@ def show(result: LogEstimate) -> None:
     )
     print()
     print(
-        f"{'rank':>4} {'impressions':>12} {'clicks':>8} {'ratio':>8} {'95% interval':>18} "
-        f"{'curve':>7}  curve is"
+        # Most methods compare a part of the log's impressions.
+        f"{'rank':>4} {'compared impressions':>20} {'clicks':>8} {'ratio':>8} "
+        f"{'95% interval':>18} {'curve':>7}  curve is"
     )
     for point, value in zip(result.estimate.points, result.curve.values, strict=True):
         ratio, interval = point.value_text, point.interval_text or "-"
         print(
-            f"{point.rank:4} {point.impressions:12,} {point.clicks:8,} {ratio:>8} {interval:>18} "
+            f"{point.rank:4} {point.impressions:20,} {point.clicks:8,} {ratio:>8} {interval:>18} "
             f"{ratio_text(value):>7}  {result.curve.made_by(point.rank)}"
         )
     print()

@@ -276,8 +276,8 @@ def is_shipped(state: PageState) -> bool:
 
 
 def begins_with(state: PageState) -> Begins:
-    """What the notebook of such a page begins with: shipped results need no lab."""
-    return "settings" if is_shipped(state) else "lab"
+    """What the notebook of such a page begins with: on shipped results no setting acts."""
+    return "title" if is_shipped(state) else "lab"
 
 
 _SHIPPED = """

@@ -189,11 +189,10 @@ class Evaluation:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What the estimates assume; estimates with the same assumptions are listed together."""
+        """What the risk estimates assume; those with the same assumptions are listed together."""
         labels: dict[str, list[str]] = {}
-        for report in self.reports.values():
-            assumed = "a mean rank, not a risk" if report.normalised else report.assumes
-            labels.setdefault(assumed, []).append(report.label)
+        for report in self.risks:
+            labels.setdefault(report.assumes, []).append(report.label)
         return tuple(f"{_listed(names)}: {assumed}." for assumed, names in labels.items())
 
     @property
@@ -211,21 +210,25 @@ class Evaluation:
             text += f" From the grades, it is {self.true.risk_of_log:.3f} on the logged queries"
             also = "; the interval also allows for which queries were drawn"
             text += "." if estimate.no_interval else f"{also}."
+        left_out = self.unshown.finding().sentence if self.unshown.what else ""
+        return " ".join(filter(None, (text, left_out, self.about_level)))
+
+    @property
+    def about_level(self) -> str:
+        """Why the estimate need not be the true risk, in words; "" where none is known."""
+        if self.true is None or self.judged.estimate is None or self.unshown.clicks_only:
+            return ""
         if self.unshown.what:
-            text += f" {self.unshown.finding().sentence}"
-            if self.true is not None and not self.unshown.clicks_only:
-                text += (
-                    " Clicks on irrelevant documents raise the estimate, so it may lie above or "
-                    "below the true risk."
-                )
-            return text
-        if self.true is not None:
-            text += (
-                " Clicks on irrelevant documents change the estimate by a factor and a constant "
-                "that are the same for every ranker, so compare rankers, not levels."
+            return (
+                "Clicks on irrelevant documents raise the estimate, so it may lie above or below "
+                "the true risk."
             )
-            if "clip" in ESTIMATORS[self.judge].needs:
-                text += " Clipping lowers it wherever a propensity is below τ."
+        text = (
+            "Clicks on irrelevant documents change the estimate by a factor and a constant that "
+            "are the same for every ranker, so compare rankers, not levels."
+        )
+        if "clip" in ESTIMATORS[self.judge].needs:
+            text += " Clipping lowers it wherever a propensity is below τ."
         return text
 
     def as_dict(self) -> dict[str, Any]:
@@ -380,10 +383,7 @@ def evaluate_ranker(
     true, notices = _true_quality(corpus, log, values, ranks, relevant_grade)
     if isinstance(log, GroupedLog):
         notices = (*notices, session_notice(log.by_group.number))
-    agreement = against_weighted_clicks(
-        judge.estimator, lambda places: judge.difference(log, places), log, judge.belief.curve,
-        ranks,
-    )  # fmt: skip
+    agreement = _agreement(judge, log, ranks)
     return Evaluation(
         name,
         {
@@ -543,10 +543,12 @@ def compare_with_shown(
     name: str,
     clip: float | None = None,
     judge: Judge | None = None,
+    agreement: tuple[Finding, ...] | None = None,
 ) -> RankerDifference:
     """Compare a ranker with the rankings in the log, on the same clicks.
 
-    The judge is `judge_of` ``clip`` unless another is given.
+    The judge is `judge_of` ``clip`` unless another is given. agreement: of the judge with the
+    weighted clicks, if `evaluate_ranker` has found it for the same ranker.
 
     The risk is linear in the ranks, so the joint risk of the log's rankers is the risk of the mean
     rank at which each document was shown. scores [documents]. A log without clicks gives no
@@ -554,7 +556,7 @@ def compare_with_shown(
     """
     require_log(log)
     ranks = _ranks_of(scores, log, name)
-    return _difference(log, ranks, None, curve, (name, SHOWN), clip, judge)
+    return _difference(log, ranks, None, curve, (name, SHOWN), clip, judge, agreement)
 
 
 def compare_rankers(
@@ -587,6 +589,7 @@ def _difference(
     names: tuple[str, str],
     clip: float | None,
     judge: Judge | None = None,
+    agreement: tuple[Finding, ...] | None = None,
 ) -> RankerDifference:
     """Ranks less those of another ranker, or, where that is None, than those that were shown."""
     if judge is None:
@@ -607,18 +610,23 @@ def _difference(
         numbers = judge.estimator.weigh(log, judge.belief)
         below = _below_candidates(log, numbers) if others is None else ""
         estimate = estimate.without_interval(
-            below or too_few_telling(log, numbers, differences) or _contradicted(judge, log, ranks)
+            below
+            or too_few_telling(log, numbers, differences)
+            or _contradicted(agreement if agreement is not None else _agreement(judge, log, ranks))
         )
     return RankerDifference(*names, estimate, unshown, intervals=intervals_of(log), judge=label)
 
 
-def _contradicted(judge: Judge, log: ClickLog, ranks: NDArray[np.float64]) -> str:
-    """Why a fitted relevance gives no verdict on a ranker: the clicks contradict it; or ""."""
-    found = against_weighted_clicks(
+def _agreement(judge: Judge, log: ClickLog, ranks: NDArray[np.float64]) -> tuple[Finding, ...]:
+    return against_weighted_clicks(
         judge.estimator, lambda places: judge.difference(log, places), log, judge.belief.curve,
         ranks,
     )  # fmt: skip
-    if not warned(found):
+
+
+def _contradicted(agreement: tuple[Finding, ...]) -> str:
+    """Why a fitted relevance gives no verdict on a ranker: the clicks contradict it; or ""."""
+    if not warned(agreement):
         return ""
     return "the fitted relevance and the weighted clicks contradict each other; use IPS instead"
 

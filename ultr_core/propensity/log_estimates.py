@@ -162,16 +162,17 @@ def estimate_from_log(
     displays = log.displays()
     wanted = ranks if last_rank is None else last_rank
     rates = displays.by_rank(ranks)
-    require_logged(rates.impressions > 0, landmark)
     shifted = shifted_by_one(rates.impressions)
     try:
+        require_logged(rates.impressions > 0, landmark)
         estimate, smoother = _estimated(chosen, log, displays, landmark, ranks)
         estimate, intervals, told = _by_session(chosen, log, estimate)
         estimate = _lengthened(estimate, wanted)
         smoother = np.append(smoother, np.zeros(wanted - ranks))
         curve = assemble_curve(estimate, options, click_rates=smoother)
     except InputError as error:
-        raise InputError(f"{error} {shifted}".rstrip(), error.about) from None
+        said = " ".join(filter(None, (str(error), shifted, log.lost)))
+        raise InputError(said, error.about) from None
     if not chosen.relevance_free:
         # An interval of click rates says nothing about how much of them is relevance.
         curve = replace(curve, known=(landmark,))

@@ -100,8 +100,8 @@ class PresentationLog:
     notices: one sentence for each thing a reader should know. events: findings about rows that are
     views and clicks, and about rows that are neither. longer: rows with more columns than the first
     line names. copies: files with the same content as another, and which that is. contrary: clicks
-    that name another position or query than their view, of how many that have one. unused: about a
-    column that was not used, in one sentence, "" without one.
+    that name another position or query than their view, of how many that have one. unused: about
+    columns and choices of the reader that were not used, in sentences; "" without any.
     """
 
     query: Numbers
@@ -130,6 +130,14 @@ class PresentationLog:
     copies: tuple[tuple[str, str], ...] = ()
     contrary: tuple[int, int] = (0, 0)
     unused: str = ""
+
+    @property
+    def lost(self) -> str:
+        """That what is missing may be in rows that were left out, in one sentence; "" without."""
+        rows = sum(fault.rows for fault in self.faults)
+        if not rows:
+            return ""
+        return f"{counted(rows, 'row')} of the log cannot be used, which may be why."
 
     @property
     def contradicted(self) -> str:

@@ -8,15 +8,27 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.meaning import mentions, refused_command
 from ultr_core.cli import main
-from ultr_core.files import load_corpus, load_directory, read_log, read_scores
+from ultr_core.files import (
+    load_corpus,
+    load_directory,
+    parse_corpus,
+    read_log,
+    read_scores,
+    write_scores,
+)
 from ultr_core.files.proprank_files import read_proprank
 from ultr_core.files.ranker_files import read_ranker
 from ultr_core.files.weight_files import read_weights
+from ultr_core.findings import Finding
 from ultr_core.inspection import join_log
+from ultr_core.own_data import evaluation
+from ultr_core.own_data.agreement import against_weighted_clicks
+from ultr_core.own_data.samples import sample_files
 from ultr_core.risk import affine_law
 
 EPS_PLUS, EPS_MINUS = 0.9, 0.05
@@ -220,6 +232,8 @@ def test_fit_and_evaluate_tell_what_check_finds_in_the_log(
         ("convert TRAIN -", ("path_dash", "'-'")),
         ("check -", ("path_dash", "'-'")),
         ("fit OWN --eta 1 --propensities CURVE", ("one_of_two", "--propensities", "--eta")),
+        ("fit OWN --eta 1 --carry-on", ("nothing_to_carry_on", "--carry-on", "--propensities")),
+        ("fit OWN --method naive --carry-on", ("nothing_to_carry_on", "--carry-on")),
         ("evaluate OWN --eta 1", ("model_or_scores", "--model", "--scores")),
         ("evaluate OWN --scores CURVE", ("no_propensities", "--propensities", "--eta")),
         ("evaluate OWN --eta 1 --scores CURVE", ("other_kind",)),
@@ -282,6 +296,8 @@ def test_a_stopped_command_leaves_the_old_output(
         ("fit --eta nan", ("eta", "'nan'")),
         ("fit --eta 5", ("eta", "'5'")),
         ("fit --eta 1 --propensities c.csv", ("one_of_two", "--propensities", "--eta")),
+        ("fit --eta 1 --carry-on", ("nothing_to_carry_on", "--carry-on", "--propensities")),
+        ("evaluate --model m --eta 1 --carry-on", ("nothing_to_carry_on", "--carry-on")),
         ("fit --eta 1 --part dev", ("part", "--part", "'dev'")),
         ("fit --eta 1 --columns query", ("", "'query'")),
         ("evaluate --model m --eta 5", ("eta", "'5'")),
@@ -295,3 +311,60 @@ def test_what_no_file_can_make_right_is_said_before_files_are_read(
     files = ["--corpus", "no/such", "--log", "no/such.csv"]
     line = refused_command([*command.split(), *files, *more], *fault)
     assert "no/such" not in line
+
+
+def test_fitted_relevance_and_weighted_clicks_are_compared_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For the estimate and for the verdict, which say the same of it."""
+    files = {name: tmp_path / sample.name for name, sample in sample_files().items()}
+    for name, sample in sample_files().items():
+        files[name].write_bytes(sample.data)
+    compared: list[tuple[Finding, ...]] = []
+
+    def noted(*given: Any) -> tuple[Finding, ...]:
+        compared.append(against_weighted_clicks(*given))
+        return compared[-1]
+
+    monkeypatch.setattr(evaluation, "against_weighted_clicks", noted)
+    corpus = parse_corpus(files["corpus"].read_bytes(), "sample")
+    write_scores(tmp_path / "s.txt", corpus, np.arange(corpus.n_documents, dtype=float))
+    given = ["--corpus", str(files["corpus"]), "--log", str(files["log"]), "--eta", "1"]
+    scores = ["--scores", str(tmp_path / "s.txt"), "--method", "direct"]
+    found = told(capsys, "evaluate", *given, *scores)
+    (agreement,) = compared
+    assert agreement[0].sentence in [each["words"] for each in found["checks"]["findings"]]
+
+
+def test_fit_and_evaluate_say_each_thing_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A warning of the log stands with the checks, and its risks with the other estimates."""
+    log = "".join(f"{query},a,1,10,6\n{query},b,2,10,2\n" for query in range(30))
+    (tmp_path / "log.csv").write_text(f"query,document,position,impressions,clicks\n{log}")
+    corpus = "".join(
+        f"{4 * (document == 'a')} qid:{query} 1:{query % 7}.5 2:{place} # docid = {document}\n"
+        for query in range(30)
+        for place, document in enumerate("abc")
+    )
+    (tmp_path / "corpus.txt").write_text(corpus)
+    (tmp_path / "s.txt").write_text("1\n2\n3\n" * 30)
+    given = ["--corpus", str(tmp_path / "corpus.txt"), "--log", str(tmp_path / "log.csv")]
+    given += ["--eta", "1"]
+    for command in (
+        ["fit", *given, "--cost", "1"], ["evaluate", *given, "--scores", str(tmp_path / "s.txt")],
+    ):  # fmt: skip
+        capsys.readouterr()
+        assert main([*command, "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        findings = found["checks"]["findings"]
+        # A remedy may stand before the full stop.
+        warned = [f["words"].rstrip(".") for f in findings if f["verdict"] != "good"]
+        assert len(warned) >= 2
+        assert main(command) == 0
+        out, err = capsys.readouterr()
+        assert [(out.count(words), err.count(words)) for words in warned] == [(1, 0)] * len(warned)
+        if "estimates" in found:
+            assert found["sentence"] not in out
+            values = [f"{each['value']:.3f}" for each in found["estimates"].values()]
+            assert out.count(values[1]) == values.count(values[1])

@@ -74,6 +74,9 @@ def test_propensities_options_and_table(log: Path, capsys: pytest.CaptureFixture
     assert main(["propensities", str(log), *options, "--fit", "monotone"]) == 0
     captured = capsys.readouterr()
     assert mentions(captured.out, PROPENSITY_METHODS["swap"].label)
+    told, head = (captured.out.splitlines()[place] for place in (0, 2))
+    # All the log has, and only what swaps compare.
+    assert mentions(told, "10,800 impressions") and mentions(head, "compared")
     assert mentions(captured.err, "note", "positions", 1)
 
 

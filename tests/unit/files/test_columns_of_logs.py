@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tests.meaning import mentions, refused
-from ultr_core.files import parse_log
+from ultr_core.files import log_files, parse_log, read_log
 from ultr_core.files.log_columns import found_columns, parse_columns
+from ultr_core.files.log_reading import Reading
 from ultr_core.inspection import inspect_log
 
 ROWS = {"query": "q", "document": "a", "position": "1", "click": "1"}
@@ -81,6 +86,46 @@ def test_a_column_of_pages_that_is_not_used_is_told(pages: tuple[str, str]) -> N
     assert mentions(log.unused, 2) == (pages[0] == "2")
     assert log.unused in log.notices
     assert inspect_log(log).finding("unused").severity == "warning"
+
+
+COUNTS = "query,document,position,impressions,clicks\nq,a,1,9,3\nq,b,2,9,2\n"
+
+
+@pytest.mark.parametrize(
+    ("how", "named"),
+    [
+        (Reading(page_size=10), ("page",)),
+        (Reading(clicks_once=True), ("'impressions'",)),
+        (Reading(page_size=10, clicks_once=True), ("page", "'impressions'")),
+    ],
+)
+def test_a_choice_that_changes_nothing_in_a_log_of_counts_is_told(
+    how: Reading, named: tuple[str, ...]
+) -> None:
+    log, plain = parse_log(COUNTS, how=how), parse_log(COUNTS)
+    assert plain.unused == ""
+    assert log.clicks.tolist() == plain.clicks.tolist() == [3, 2]
+    assert mentions(log.unused, *named) and log.unused in log.notices
+    assert inspect_log(log).finding("unused").severity == "warning"
+
+
+def test_an_encoding_is_told_to_change_nothing_in_parquet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "log.parquet"
+    # A process takes many times as long as the log.
+    monkeypatch.setattr(log_files, "in_own_process", lambda call, *given, progress: call(*given))
+    rows = {"query": ["q"], "document": ["a"], "position": [1], "click": [1]}
+    pq.write_table(pa.table(rows), path)
+    assert mentions(read_log(path, how=Reading(encoding="cp1252")).unused, "Parquet")
+    assert read_log(path).unused == ""
+
+
+@pytest.mark.parametrize("column", ["", ",session_group\nq,a,1,9,3,5\nq,b,2,9,2,5\n"])
+def test_sessions_cannot_be_left_out_of_counts(column: str) -> None:
+    text = COUNTS.splitlines()[0] + column if column else COUNTS
+    with refused("session"):
+        parse_log(text, how=Reading(most_presentations=5))
 
 
 def test_a_column_for_two_meanings_is_refused() -> None:

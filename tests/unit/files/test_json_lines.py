@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from tests.meaning import refused
 from ultr_core.files import parse_log, parse_ranker, preview_log
+from ultr_core.files.log_relation import Relation
 
 ROWS: tuple[dict[str, object], ...] = (
     {"query": "q1", "document": "a", "position": 1, "click": True},
@@ -152,3 +154,25 @@ def test_ids_that_are_floats_and_merge_are_refused(query: str) -> None:
     for kept in ("9007199254740993", "123.0", f'"{query}"'):
         log = parse_log((row % kept).encode(), "log.jsonl")
         assert len(log.query_names) == 1
+
+
+def test_rows_are_looked_at_once_for_keys_twice_and_for_ids_that_merge(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+    run = Relation.run
+
+    def noted(relation: Relation, statement: str, *given: Any, **more: Any) -> Any:
+        asked.append(statement)
+        return run(relation, statement, *given, **more)
+
+    monkeypatch.setattr(Relation, "run", noted)
+    row = '{"query": 1, "document": "a", "position": 1, "click": 1}\n'
+    merged = row.replace("1,", "9007199254740992.0,", 1)
+    twice = row.replace("}", ', "click": 0}')
+    assert parse_log((row * 2).encode()).rows == 2
+    (scan,) = (each for each in asked if "json_keys" in each)
+    assert [each for each in asked if "json_type(line, $" in each] == [scan]
+    for text, about in ((row + merged + twice, "lost_ids"), (row + twice + merged, "key_twice")):
+        with refused(about):
+            parse_log(text.encode())

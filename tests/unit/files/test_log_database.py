@@ -14,11 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.meaning import refused
-from ultr_core.files import parse_log, preview_log, read_log
+from ultr_core.files import log_database, parse_log, preview_log, read_log
 from ultr_core.files.log_database import with_tables
 from ultr_core.files.log_parts import log_parts
 from ultr_core.files.log_reading import Reading
-from ultr_core.limits import UPLOADS, Limit, Room
+from ultr_core.limits import TABLE_SECONDS, UPLOADS, Limit, Room
 
 Made = Callable[[str], Path]
 ROWS = "('q', 1, 1, true), ('q', 2, 2, false), ('r', 1, 2, false)"
@@ -194,6 +194,19 @@ def test_an_upload_that_unpacks_to_too_much_is_refused(made: Made) -> None:
         parse_log(data, "up", room=few)
     with refused("too_large", "unpacked"):
         parse_log(data, "up", room=small)
+
+
+@pytest.mark.parametrize("kind", ["select", "table"])
+def test_a_statement_that_never_ends_is_stopped(
+    kind: str, made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endless = "WITH RECURSIVE n AS (SELECT 1 AS x UNION ALL SELECT 1 FROM n) SELECT * FROM n"
+    path = made(f"{LOG}; CREATE VIEW endless AS {endless}")
+    monkeypatch.setattr(log_database, "TABLE_SECONDS", replace(TABLE_SECONDS, most=0.2))
+    with refused("reading_time", path.name, 0.2):
+        copied(path, **{kind: endless if kind == "select" else "endless"})
+    monkeypatch.setattr(log_database, "TABLE_SECONDS", TABLE_SECONDS)
+    assert pq.read_table(copied(path, table="log")).num_rows == 3
 
 
 def test_damaged_files_and_other_files_are_one_sentence(made: Made) -> None:

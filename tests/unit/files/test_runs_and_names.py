@@ -74,6 +74,21 @@ def test_ranks_of_a_run_that_contradict_its_scores_are_counted(ranks: str, again
         assert note.sentence == found.notices[0]
 
 
+@pytest.mark.parametrize(
+    ("text", "tags"),
+    [
+        (RUN.replace("2 Q0 a 2 0.125 bm25", "2 Q0 a 2 0.125 dense"), ("'bm25'", 1, "'dense'", 6)),
+        (f"\n{RUN}{RUN.replace('bm25', 'dense')}", ("'bm25'", 2, "'dense'", 9)),
+    ],
+)
+def test_a_file_of_several_runs_is_refused(text: str, tags: tuple[object, ...]) -> None:
+    """Scores of two programs have different scales; one would count for some queries."""
+    with refused("several_runs", "run", *tags):
+        parse_scores(text, CORPUS, "run")
+    other = RUN.replace("9 Q0 a 1 1 bm25", "9 Q0 a 1 1 dense")
+    assert parse_scores(other, CORPUS, "run").size == 5  # of a query that nobody asks about
+
+
 def test_a_run_whose_scores_are_distances_is_refused() -> None:
     """They rise with the rank: most documents would change places."""
     starts = ("1 Q0 b 1 -9.5", "1 Q0 a 2 0", "1 Q0 c 3 4", "2 Q0 d 1 9", "2 Q0 a 2 8")

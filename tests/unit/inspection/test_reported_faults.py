@@ -28,7 +28,7 @@ from ultr_core.inspection import (
 from ultr_core.learners import fit_ranker
 from ultr_core.own_data.evaluation import evaluate_ranker
 from ultr_core.own_data.fitting import fit_from_log
-from ultr_core.propensity import full_information_weights, table_curve
+from ultr_core.propensity import estimate_from_log, full_information_weights, table_curve
 from ultr_core.users import ClickLog, PowerLaw
 
 NO_PAIR = b"2 qid:1 1:0.3\n2 qid:1 1:0.6\n1 qid:2 1:0.4\n"
@@ -340,3 +340,24 @@ def test_ndcg_takes_every_grade_that_a_corpus_can_have() -> None:
     large = ndcg_over_ties(scores, np.array([1001, 1000, 0], np.int16), offsets).value
     assert large == pytest.approx((0.5 + 1 / np.log2(3)) / (1 + 0.5 / np.log2(3)))
     assert small < large < 1
+
+
+def test_what_a_log_lacks_is_not_blamed_on_it_where_its_rows_cannot_be_used() -> None:
+    """Rank 1, a position between and a candidate are in the file, in rows without a number."""
+    corpus = corpus_of([[4, 0, 1, 0], [0, 3, 0, 1]])
+    rows = [
+        f"q{query},{'abcd'[(place + query) % 4]},{name},{int(place == 1)}"
+        for query in (1, 2)
+        for place, name in enumerate(("1st", "2", "3rd", "4"))
+    ]
+    usable = [row for row in rows if "1st" not in row and "3rd" not in row]
+    for some, lost in ((rows, 4), (usable, 0)):
+        log = parse_log(log_of(*some))
+        told = [inspect_log(log).finding(key).sentence for key in ("positions", "position_gaps")]
+        told.append(inspect_together(join_log(log, corpus), corpus).finding("never_shown").sentence)
+        told += [notice for notice in log.notices if mentions(notice, "never", "rank 1")]
+        with refused("reference_not_logged", "rank 1") as caught:
+            estimate_from_log(log)
+        told.append(str(caught.value))
+        assert len(told) == 5
+        assert all(mentions(sentence, "4 rows") is (lost > 0) for sentence in told)
