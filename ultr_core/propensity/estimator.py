@@ -35,13 +35,15 @@ class Belief:
 
     curve: examination by rank, normalised to p_1 = 1. clip: the threshold tau, 0 for none.
     relevance: r_hat of each document, float64 [documents] in [0, 1], if one has been fitted. users:
-    how they click, including noise, if that is known.
+    how they click, including noise, if that is known. exposure: rho of each document, float64
+    [documents], if the logger is known; policy-aware weights else take it from the log.
     """
 
     curve: ExaminationCurve
     clip: float = 0.0
     relevance: FloatArray | None = field(default=None, compare=False)
     users: ClickModel | None = None
+    exposure: FloatArray | None = field(default=None, compare=False)
 
     def affine(self, ranks: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Alpha and beta of P(c = 1 | r, rank) = alpha r + beta of the users, by default p and
