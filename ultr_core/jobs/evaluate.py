@@ -51,9 +51,11 @@ _NOTES = (
     "query_draws, clip, judge, intervals, tied_documents, estimates "
     f"({', '.join(one.key for one in _EVERY)}, and that of --method: label, scale, "
     "assumes, value, low, high, standard_error, effective_sample_size, no_interval, words), true "
-    "(risk, risk_of_log, mean_rank, ndcg@10, their rules and counts, or null), sentence, notices, "
-    "against_shown (first, second, difference, low, high, no_interval, intervals, withheld, "
-    "sentence), overlap and checks. If no_interval gives a reason, low and high are null."
+    "(risk, risk_of_log, mean_rank, ndcg@10, their rules and counts, or null), never_shown "
+    "(candidates, never_shown, lasting, covered, top_places, top_never_shown, withheld), "
+    "sentence, notices, against_shown (first, second, difference, low, high, no_interval, "
+    "intervals, withheld, sentence), overlap and checks. If no_interval gives a reason, low and "
+    "high are null."
 )
 _WITH_CLIP = [estimator.label for estimator in _EVERY if "clip" in estimator.needs]
 
@@ -95,7 +97,7 @@ class Evidence:
                 about = f"  ({report.scale})" if report.normalised else ""
                 print(f"{report.label:{wide}}{found.value:10.3f}  {found.interval_text()}{about}")
         own, less = result.judged.estimate, self.against.estimate
-        if own is not None and less is not None and not result.unshown.withheld:
+        if own is not None and less is not None and not self.against.withheld:
             by = f"by {result.judged.label}, from the same clicks"
             print(f"{'What users saw':{wide}}{own.value - less.value:10.3f}  {by}")
         print(INTERVALS_ARE_FOR)
@@ -146,7 +148,7 @@ def run(given: Given) -> Evidence:
     )  # fmt: skip
     result = replace(result, notices=(*result.notices, *_flattery(given, every.clicks)))
     print_notes(result.notices)
-    checks = own_checks(log, joined, own.corpus, curve, clip=given.clip or 0.0)
+    checks = own_checks(log, joined, own.corpus, curve, clip=given.clip or 0.0, sees=judge.sees)
     checks = replace(checks, findings=(*checks.findings, *odd, *result.agreement))
     against = compare_with_shown(
         joined.clicks, scores, curve, name=name, clip=given.clip, judge=judge

@@ -15,6 +15,7 @@ from ultr_core.findings import Finding
 from ultr_core.inspection import (
     Inspection,
     JoinedLog,
+    Sees,
     inspect_curve,
     inspect_log,
     inspect_together,
@@ -189,15 +190,16 @@ def own_checks(
     estimator: Estimator = ESTIMATORS["clipped"],
     clip: float = 0.0,
     learner: Learner = SVM,
+    sees: Sees | None = None,
 ) -> Inspection:
     """Checks of log, corpus and curve together, and what ``check`` finds to look at in the log.
 
-    estimator, clip, learner: as in `inspect_together`.
+    estimator, clip, learner, sees: as in `inspect_together`.
 
     The latter go to standard error as well, where the reader of the log has not told them already.
     """
     together = inspect_together(
-        joined, corpus, curve, estimator=estimator, clip=clip, learner=learner
+        joined, corpus, curve, estimator=estimator, clip=clip, learner=learner, sees=sees
     )
     warnings = inspect_log(log).warnings
     told = set(_TOLD_BY_READER)

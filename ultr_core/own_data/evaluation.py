@@ -22,14 +22,21 @@ from ultr_core.files.score_files import require_finite_scores, scores_for
 from ultr_core.findings import Finding
 from ultr_core.inspection import (
     NdcgOverTies,
+    Sees,
     Unshown,
     ndcg_over_ties,
     require_covered,
+    sees_of,
     unshown_candidates,
 )
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.learners.relevance import Shown
-from ultr_core.own_data.agreement import against_weighted_clicks, shown_ranks, warned
+from ultr_core.own_data.agreement import (
+    against_weighted_clicks,
+    ranks_over_draws,
+    shown_ranks,
+    warned,
+)
 from ultr_core.own_data.fitting import (
     check_clip,
     informed_on_all,
@@ -213,7 +220,11 @@ class Evaluation:
             text += "." if estimate.no_interval else f"{also}."
         if self.unshown.what:
             text += f" {self.unshown.finding().sentence}"
-            if self.true is not None and not self.unshown.clicks_only:
+            if (
+                self.true is not None
+                and self.unshown.sees != "fit"
+                and (not self.unshown.clicks_only)
+            ):
                 text += (
                     " Clicks on irrelevant documents raise the estimate, so it may be above or "
                     "below the true risk."
@@ -240,6 +251,7 @@ class Evaluation:
             "tied_documents": self.tied,
             "estimates": {key: report.as_dict() for key, report in self.reports.items()},
             "true": None if self.true is None else self.true.as_dict(),
+            "never_shown": self.unshown.as_dict(),
             "sentence": self.sentence,
             "notices": list(self.notices),
         }
@@ -258,6 +270,9 @@ JUDGE = ESTIMATORS["ips"]
 """The estimator of every verdict, whatever a ranker was trained by: only one judge for both can
 compare two rankers. Click noise does not change its order where every candidate was shown."""
 
+_BY_DOCUMENT = ESTIMATORS["policy-aware"]
+"""The judge in its place where lists leave out candidates that other lists of the query show."""
+
 SHOWN_CLIP = 0.1
 """The threshold of all estimates beside it that have one, where none is asked for."""
 
@@ -271,6 +286,26 @@ def judge_of(clip: float | None) -> tuple[Estimator, float]:
         return JUDGE, 0.0
     require_clip(clip)
     return ESTIMATORS["clipped"], clip
+
+
+def default_judge(log: ClickLog, curve: ExaminationCurve, clip: float | None = None) -> Judge:
+    """`judge_of` ``clip``; policy-aware where IPS would give no verdict, but all lists together do.
+
+    IPS divides by the examination of a rank, so a candidate counts only in the draws that show it.
+    Policy-aware weights divide by rho, its examination over all draws, and need rho > 0 alone.
+    """
+    estimator, threshold = judge_of(clip)
+    belief = Belief(curve, threshold)
+    if estimator is not JUDGE or not unshown_candidates(log, curve).withheld:
+        return Judge(estimator, belief)
+    if unshown_candidates(log, curve, sees="document").withheld:
+        return Judge(estimator, belief)
+    told = (
+        f"Lists leave out candidates that other lists of the same query show, so the verdict is by "
+        f"{_BY_DOCUMENT.label} instead of {JUDGE.label}: it divides by the examination of a "
+        "document over all draws."
+    )
+    return Judge(_BY_DOCUMENT, belief, (told,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,6 +322,12 @@ class Judge:
     notices: tuple[str, ...] = ()
     log: ClickLog | None = None
     refits: Refits | None = None
+
+    @property
+    def sees(self) -> Sees:
+        """What it divides clicks by; a fit by session does not know what was never shown."""
+        found = sees_of(self.estimator)
+        return "document" if found == "fit" and self.log is None else found
 
     def risk(self, log: ClickLog, ranks: NDArray[np.float64]) -> Estimate:
         """What it says of a ranker."""
@@ -310,18 +351,17 @@ def judge_by(
 ) -> Judge:
     """The estimator of this key as the judge, with the relevance fitted to the log if it needs one.
 
-    method: one of ``FIT_METHODS``, or "" for `judge_of` ``clip``. clip: its threshold, where it has
+    method: one of ``FIT_METHODS``, or "" for `default_judge`. clip: its threshold, where it has
     one; None for ``SHOWN_CLIP``, or the one that falls with the clicks. Where a test rejects the
-    fitted relevance, `judge_of` ``clip`` judges: what trains in its place may be biased. Raises
+    fitted relevance, `default_judge` judges: what trains in its place may be biased. Raises
     InputError for a clip outside (0, 1] or for an estimator that has none, and as `fit_from_log`
     does.
     """
+    require_log(log)
     if not method:
-        judge, threshold = judge_of(clip)
-        return Judge(judge, Belief(curve, threshold))
+        return default_judge(log, curve, clip)
     asked = method_of_key(method)
     check_clip(ESTIMATORS[method], clip)
-    require_log(log)
     require_covered(log, curve)
     whole = None
     # By session a candidate that no session saw is in no group.
@@ -330,9 +370,14 @@ def judge_by(
     known = informed_on_all(asked, corpus, whole or log, Belief(curve))
     judge = ESTIMATORS[known.estimator]
     if known.estimator != method and known.test is not None:
-        judge, threshold = judge_of(clip)
-        told = f"{known.test.finding.sentence} The verdict is by {judge.label_at(threshold)}."
-        return Judge(judge, replace(known.belief, clip=threshold), (told,), whole)
+        instead = default_judge(log, known.belief.curve, clip)
+        threshold = instead.belief.clip
+        told = (
+            f"{known.test.finding.sentence} The verdict is by "
+            f"{instead.estimator.label_at(threshold)}."
+        )
+        belief = replace(known.belief, clip=threshold)
+        return Judge(instead.estimator, belief, (told,), whole)
     if clip is None and "clip" in judge.needs:
         clip = judge.clips_for(log)[0] if judge.falls else SHOWN_CLIP
     belief = replace(known.belief, clip=clip or 0.0)
@@ -396,7 +441,7 @@ def evaluate_ranker(
         log.query_draws,
         threshold,
         tied_groups(values, corpus.query_offsets).tied,
-        unshown_candidates(log),
+        unshown_candidates(log, judge.belief.curve, sees=judge.sees, rankers={name: ranks}),
         (
             *notices,
             *judge.notices,
@@ -489,6 +534,11 @@ class RankerDifference:
     judge: str = JUDGE.label
 
     @property
+    def withheld(self) -> bool:
+        """Whether the log leaves out too much for a verdict by this judge."""
+        return self.unshown is not None and self.unshown.withheld
+
+    @property
     def sentence(self) -> str:
         """The verdict in one sentence, and in a second one what the log leaves out."""
         unshown, found = self.unshown, self.estimate
@@ -529,7 +579,7 @@ class RankerDifference:
             **_numbers(self.estimate, "low", "high"),
             "no_interval": getattr(self.estimate, "no_interval", ""),
             "intervals": self.intervals,
-            "withheld": self.unshown is not None and self.unshown.withheld,
+            "withheld": self.withheld,
             "sentence": self.sentence,
         }
 
@@ -546,10 +596,11 @@ def compare_with_shown(
 ) -> RankerDifference:
     """The ranker against the rankings in the log, by the judge on the same clicks.
 
-    The judge is that of `judge_of` ``clip`` unless another is given.
+    The judge is `default_judge` ``clip`` unless another is given.
 
     The risk is linear in the ranks, so that of the log's rankers together is the one of the mean
-    rank at which each document was shown. scores [documents]. A log without a click gives no
+    rank at which each document was shown; for a judge that counts draws which leave a document out,
+    of `ranks_over_draws`. scores [documents]. A log without a click gives no
     estimate. Raises InputError as `evaluate_ranker` does.
     """
     require_log(log)
@@ -566,7 +617,7 @@ def compare_rankers(
     names: tuple[str, str],
     clip: float | None = None,
 ) -> RankerDifference:
-    """Two rankers by their scores [documents], by `judge_of` ``clip`` on the same clicks."""
+    """Two rankers by their scores [documents], by `default_judge` ``clip`` on the same clicks."""
     require_log(log)
     ranks, others = (
         _ranks_of(scores, log, name) for scores, name in zip((first, second), names, strict=True)
@@ -589,23 +640,26 @@ def _difference(
     judge: Judge | None = None,
 ) -> RankerDifference:
     """Ranks less those of another ranker, or, where that is None, than those that were shown."""
-    if judge is None:
-        estimator, threshold = judge_of(clip)
-        judge = Judge(estimator, Belief(curve, threshold))
-    label = judge.estimator.label_at(judge.belief.clip)
     require_curve(curve)
     require_covered(log, curve)
-    unshown = unshown_candidates(log)
+    judge = judge or default_judge(log, curve, clip)
+    label = judge.estimator.label_at(judge.belief.clip)
+    judged = {names[0]: ranks} if others is None else dict(zip(names, (ranks, others), strict=True))
+    unshown = unshown_candidates(log, judge.belief.curve, sees=judge.sees, rankers=judged)
     if log.total_clicks == 0:
         reason = no_click(log)
         return RankerDifference(
             *names, None, unshown, f"{reason[:1].lower()}{reason[1:]}", judge=label
         )
-    differences = ranks - (shown_ranks(log) if others is None else others)
+    against_shown = others is None
+    if others is None:
+        # By rank a draw counts what it shows; else also what it leaves out, below its list.
+        others = shown_ranks(log) if judge.sees == "rank" else ranks_over_draws(log)
+    differences = ranks - others
     estimate = judge.difference(log, differences)
     if not estimate.no_interval:
         numbers = judge.estimator.weigh(log, judge.belief)
-        below = _below_candidates(log, numbers) if others is None else ""
+        below = _below_candidates(log, numbers) if against_shown else ""
         estimate = estimate.without_interval(
             below or too_few_telling(log, numbers, differences) or _contradicted(judge, log, ranks)
         )

@@ -215,9 +215,10 @@ class Estimator:
     usual choice. falls: if it is above 0, the threshold is ``falls`` n^(-1/4), at most 1, for a log
     of n clicks, and nothing is chosen. instead: the estimator that trains if a test shows that the
     fitted relevance is wrong; None if it has none. asked: whether it is shown with others only on
-    request. normalised: whether its sum is divided by the summed weight instead of the number of
-    query draws: the result is a mean rank of clicks instead of a risk, which orders rankers like
-    the sum itself, so it is not used for training.
+    request. over_draws: whether it corrects for draws whose lists leave a document out. normalised:
+    whether its sum is divided by the summed weight instead of the number of query draws: the result
+    is a mean rank of clicks instead of a risk, which orders rankers like the sum itself, so it is
+    not used for training.
     """
 
     key: str
@@ -234,6 +235,7 @@ class Estimator:
     falls: float = 0.0
     instead: Estimator | None = None
     asked: bool = False
+    over_draws: bool = False
 
     def clips_for(self, log: ClickLog) -> tuple[float, ...]:
         """The candidate thresholds for a log: one that falls with its clicks, or ``clips``.

@@ -87,4 +87,5 @@ POLICY_AWARE = Estimator(
     worked=((0.5, 2.0, 0.0), (0.125, 8.0, 0.0)),
     needs=("curve",),
     asked=True,
+    over_draws=True,
 )
