@@ -19,6 +19,7 @@ from ultr_core.jobs.job import Given, Job, setting_fields
 from ultr_core.jobs.output import finding_line, print_notes
 from ultr_core.jobs.own_files import (
     CLIP,
+    LOGGER_SCORES,
     METHOD,
     OWN_FIELDS,
     check_propensities,
@@ -26,6 +27,7 @@ from ultr_core.jobs.own_files import (
     own_corpus,
     own_join,
     own_log,
+    own_logger_scores,
     own_propensities,
 )
 from ultr_core.own_data.evaluation import (
@@ -141,7 +143,10 @@ def run(given: Given) -> Evidence:
         joined = own_join(given, log, own.corpus, own.name, shown_whole=True)
     print_notes(joined.notices)
     name, scores = _scores(given, own.corpus)
-    judge = judge_by(given.method, own.corpus, joined.clicks, curve, clip=given.clip)
+    judge = judge_by(
+        given.method, own.corpus, joined.clicks, curve, clip=given.clip,
+        logger_scores=own_logger_scores(given, own.corpus),
+    )  # fmt: skip
     result = evaluate_ranker(
         own.corpus, joined.clicks, scores, curve, clip=given.clip,
         relevant_grade=given.relevant_grade, name=name, judge=judge,
@@ -196,6 +201,7 @@ JOB = Job(
             "direct and doubly-robust fit a relevance to the log, which intervals by session "
             "treat as known",
         ),
+        LOGGER_SCORES,
         replace(
             CLIP,
             help="judge by the clipped estimate at this threshold; default: judge by IPS. All "

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ultr_core.corpus import Corpus, CorpusSplits
 from ultr_core.corpus.feature_matrix import scale_notice
 from ultr_core.errors import InputError, checked_path, named
 from ultr_core.fields import Choice, Field, Number, Switch
 from ultr_core.files import load_corpus, load_directory, read_curve_values
 from ultr_core.files.name_tables import read_names
+from ultr_core.files.score_files import read_score_file
 from ultr_core.files.trec_files import read_qrels
 from ultr_core.findings import Finding
 from ultr_core.inspection import (
@@ -47,6 +51,12 @@ LEARNER = Choice(
     default=SVM.key, help="what is trained on the weights",
 )  # fmt: skip
 CLIP = Number("clip", "Threshold τ", 0, 1, above=True, decimals=None)
+LOGGER_SCORES = File(
+    "logger_scores", "",
+    help="scores by which documents were shown, one per row of the corpus, a table, or a TREC run: "
+    "one more feature of the relevance that --method direct and doubly-robust fit, which must know "
+    "why documents were shown where they were",
+)  # fmt: skip
 CORPUS = File(
     "corpus", "", metavar="PATH",
     help="LETOR file, plain or gzip, or a directory with train.txt, vali.txt and test.txt",
@@ -145,6 +155,15 @@ def own_join(
     return join_log(
         log, corpus, name=name, queries=queries, documents=documents, shown_whole=shown_whole
     )
+
+
+def own_logger_scores(given: Given, corpus: Corpus) -> NDArray[np.float64] | None:
+    """Read ``--logger-scores``, notes to standard error; None where they are not given."""
+    if given.logger_scores is None:
+        return None
+    scores, notices = read_score_file(given.logger_scores, corpus)
+    print_notes(notices)
+    return scores
 
 
 def own_log(given: Given) -> PresentationLog:

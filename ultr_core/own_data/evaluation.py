@@ -40,6 +40,7 @@ from ultr_core.own_data.agreement import (
 from ultr_core.own_data.fitting import (
     check_clip,
     informed_on_all,
+    logger_feature,
     method_of_key,
     with_never_shown,
 )
@@ -348,16 +349,19 @@ def judge_by(
     curve: ExaminationCurve,
     *,
     clip: float | None = None,
+    logger_scores: NDArray[np.float64] | None = None,
 ) -> Judge:
     """The estimator of this key as the judge, with the relevance fitted to the log if it needs one.
 
     method: one of ``FIT_METHODS``, or "" for `default_judge`. clip: its threshold, where it has
     one; None for ``SHOWN_CLIP``, or the one that falls with the clicks. Where a test rejects the
-    fitted relevance, `default_judge` judges: what trains in its place may be biased. Raises
+    fitted relevance, `default_judge` judges: what trains in its place may be biased. logger_scores:
+    as in `fit_from_log`. Raises
     InputError for a clip outside (0, 1] or for an estimator that has none, and as `fit_from_log`
     does.
     """
     require_log(log)
+    scores = logger_feature(ESTIMATORS[method or JUDGE.key], corpus, logger_scores)
     if not method:
         return default_judge(log, curve, clip)
     asked = method_of_key(method)
@@ -367,7 +371,8 @@ def judge_by(
     # By session a candidate that no session saw is in no group.
     if ESTIMATORS[method].fits_relevance and not isinstance(log, GroupedLog):
         whole, curve = with_never_shown(log), Cutoff(curve, int(log.rank.max()))
-    known = informed_on_all(asked, corpus, whole or log, Belief(curve))
+    shown = Shown(corpus, whole or log, scores)
+    known = informed_on_all(asked, shown, Belief(curve))
     judge = ESTIMATORS[known.estimator]
     if known.estimator != method and known.test is not None:
         instead = default_judge(log, known.belief.curve, clip)
@@ -383,7 +388,7 @@ def judge_by(
     belief = replace(known.belief, clip=clip or 0.0)
     refits = None
     if whole is not None and judge.fits_relevance:
-        refits = Refits.dealt(Shown(corpus, whole), judge, belief, known.ridge, seed=0)
+        refits = Refits.dealt(shown, judge, belief, known.ridge, seed=0)
     return Judge(judge, belief, known.notices, whole, refits)
 
 
