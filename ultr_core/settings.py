@@ -101,9 +101,11 @@ LOGGER_FIELD = Choice(
         "production": "Production",
         "replace-last": "Replace last",
         "plackett-luce": "Plackett-Luce",
+        "mixture": "Mixture of rankers",
     },
     help="Which lists users see: always the production ranking, that ranking with a random lower "
-    "document at its last rank, or a new random list drawn from the production scores.",
+    "document at its last rank, a new random list drawn from the production scores, or the "
+    "production ranking in 80% of the draws and a random order in the others.",
 )  # fmt: skip
 """Written out; the keys of `ultr_core.users.LOGGERS`."""
 

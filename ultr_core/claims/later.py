@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from types import MappingProxyType
 
-from ultr_core.claims.common import Measure, Sizes, judged, sizes_judged
+from ultr_core.claims.common import Measure, Sizes, judged, queries_of, sizes_judged, sizes_of
+from ultr_core.corpus import Corpus
 from ultr_core.findings import Finding
-from ultr_core.lab import Lab
+from ultr_core.lab import WORLD_FIELDS, Lab, World, simulate_logs, stage
+from ultr_core.lab.logs import belief_about
+from ultr_core.learners.relevance import Shown, fit_relevance, with_relevance
 from ultr_core.proofs.repairs import (
     FITTED,
     LAST_REPLACED,
@@ -23,6 +26,8 @@ from ultr_core.proofs.repairs import (
     SmallCase,
 )
 from ultr_core.proofs.users import ONE, ZERO
+from ultr_core.risk.by_rank import clicks_by_rank
+from ultr_core.users import ClickLog
 
 FITS = (FITTED, (ZERO,) * 4, (Fraction(1, 2),) * 4, tuple(ONE - r for r in RELEVANCE))
 """Relevances that a fit might give: near the truth, nothing, undecided, all wrong."""
@@ -106,6 +111,50 @@ def _aware_is_unbiased(lab: Lab) -> Finding:
     )
 
 
+GUARD_LOGS, GUARD_CLICKS, GUARD_REJECTS = 20, 9_000, 19
+"""Logs on which the test by rank is tried, their clicks, and how many it must reject."""
+
+
+@dataclass(frozen=True)
+class SeenByFit:
+    """What a fitted relevance sees: every so many features, and whether the logger's scores."""
+
+    every: int = 2
+    scores: bool = False
+
+    def of(self, world: World, part: int, log: ClickLog) -> Shown:
+        """That of the training (0) or validation queries (1), with their clicks."""
+        corpus = (world.splits.train, world.splits.validation)[part]
+        kept = Corpus(corpus.features[:, :: self.every], corpus.grades, corpus.query_offsets)
+        return Shown(kept, log, world.logger_scores[part] if self.scores else None)
+
+
+def _rejected(lab: Lab, draw: int) -> bool:
+    """Whether the test by rank rejects the relevance fitted to one log."""
+    seen = lab.remember(lab.cell("seen_by_fit", ()), lambda _: SeenByFit())
+    world, settings = (
+        lab.world(),
+        stage(lab.settings, WORLD_FIELDS).with_values(clicks=GUARD_CLICKS),
+    )
+    logs, belief = simulate_logs(world, settings, draw), belief_about(settings)
+    train, other = (
+        seen.of(world, part, log) for part, log in enumerate((logs.train, logs.validation))
+    )
+    fit = fit_relevance(train, belief, validation=other)
+    return bool(clicks_by_rank(train.log, with_relevance(belief, fit, train)).rejected)
+
+
+def _guard_rejects(lab: Lab) -> Finding:
+    """In how many logs the test by rank rejects a fit that misses half of the logger's features."""
+    rejected = sum(_rejected(lab, draw) for draw in range(GUARD_LOGS))
+    return Finding(
+        f"Without half of the features the fit is rejected in {rejected} of {GUARD_LOGS} logs.",
+        float(rejected),
+        "≥",
+        float(GUARD_REJECTS),
+    )
+
+
 _JUDGED: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "R6": ("few-clicks", "doubly-robust-early"),
@@ -123,11 +172,15 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "R2": _robust_bias,
         "R3": _wrong_curve_stays,
         "R5": _aware_is_unbiased,
+        "R11": _guard_rejects,
         **{key: partial(judged, *rule) for key, rule in _JUDGED.items()},
     }
 )
 
 SIZES: Mapping[str, Callable[[Lab], Sizes]] = MappingProxyType(
-    {rule[1]: partial(sizes_judged, *rule) for rule in _JUDGED.values()}
+    {
+        "logs for the guard": lambda lab: sizes_of(GUARD_CLICKS, queries_of(lab), GUARD_LOGS),
+        **{rule[1]: partial(sizes_judged, *rule) for rule in _JUDGED.values()},
+    }
 )
-"""Sizes of what the studies judge, by rule."""
+"""Sizes of what the studies judge, by rule, and of the logs that are simulated here."""

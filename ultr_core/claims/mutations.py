@@ -542,6 +542,10 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
         "robust-clips": _case("The estimator clips.", "R1", clip=CLIP),
         "robust-believes-wrong": _case("The assumed curve is wrong.", "R2", assumed=TOO_STEEP),
         "robust-believes-right": _case("The assumed curve is right.", "R3", assumed=None),
+        "fit-sees-scores": _altered(
+            "The fit sees the logger's scores as well.",
+            seen_by_fit=lambda _, seen, __: replace(seen, scores=True),
+        ),
         "logger-is-fixed": _case("The logger always shows one list.", "R5", lists=FIXED),
         "proof-unseen": _proofs(
             "A relevant document is never seen.",

@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from ultr_core.inspection.of_log import inspect_log, own_curve
     from ultr_core.inspection.of_ranker import inspect_ranker, inspect_scores
     from ultr_core.inspection.of_together import (
+        Sees,
         Unshown,
         heaviest_share,
         inspect_together,
         last_rank_of,
         require_covered,
+        sees_of,
         uncovered,
         unshown_candidates,
     )
@@ -34,6 +36,7 @@ __all__ = [
     "JoinedLog",
     "NdcgOverTies",
     "Overlap",
+    "Sees",
     "Unshown",
     "heaviest_share",
     "inspect_corpus",
@@ -53,6 +56,7 @@ __all__ = [
     "own_curve",
     "require_covered",
     "rescaled_notice",
+    "sees_of",
     "uncovered",
     "unshown_candidates",
 ]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,15 +58,29 @@ NOT_BY_CHANCE = 20
 in 14% of the draws or more would be missing with probability 0.05 at most."""
 
 
+TOP = 10
+"""Places of a ranker that are its top ones, or as many as the lists of the log have, if fewer."""
+
+MANY_IN_TOP, MOST_IN_TOP = 0.1, 0.5
+"""Share of a ranker's top places with candidates never shown from which it is not compared: by
+clicks, which say nothing about those, and by a relevance fitted to other documents."""
+
+Sees = Literal["rank", "document", "fit"]
+"""What an estimator divides clicks by, and so what is missing from it. The examination of a rank:
+candidates in draws that leave them out. Of a document over all draws, rho: candidates that no draw
+shows. A fitted relevance counts all candidates."""
+
+
 @dataclass(frozen=True)
 class Unshown:
     """How much of the candidate sets a log leaves out, over the queries drawn.
 
-    candidates: of these queries. never: those without an impression; lasting: those of them that
-    are not missing by chance, because their query was drawn ``NOT_BY_CHANCE`` times or its list
-    extends below ``lowest``, the log's lowest position. below: share of all (draw, rank) pairs
-    below it. clicks_only: whether every impression was clicked, so that the log does not say what
-    was shown.
+    candidates: of these queries. never: those without an impression where users look, so that rho
+    is 0; lasting: those of them that are not missing by chance, because their query was drawn
+    ``NOT_BY_CHANCE`` times or its list extends below ``lowest``, the log's lowest position. below:
+    share of all (draw, rank) pairs below it. clicks_only: whether every impression was clicked, so
+    that the log does not say what was shown. sees: what the estimator divides by. top: share of the
+    ``places`` top places of the judged ranker ``top_of`` that have lasting ones, over all draws.
     """
 
     candidates: int
@@ -72,15 +89,33 @@ class Unshown:
     lowest: int
     below: float
     clicks_only: bool
+    sees: Sees = "rank"
+    top: float = 0.0
+    top_of: str = ""
+
+    @property
+    def places(self) -> int:
+        """How many places are a ranker's top."""
+        return min(TOP, self.lowest)
+
+    @property
+    def covered(self) -> bool:
+        """Whether so few candidates have rho = 0 that dividing by rho can compare rankers."""
+        return not self.lasting >= MANY_UNSHOWN * self.candidates > 0
 
     @property
     def severity(self) -> Severity:
-        """ "stop" above ``MANY_UNSHOWN`` or ``MANY_PLACES``, "warning" if anything is left out."""
+        """ "stop" if too much is left out for this estimator, "warning" if anything is."""
         if self.clicks_only:
             return "warning"
-        if self.lasting >= MANY_UNSHOWN * self.candidates > 0 or self.below >= MANY_PLACES:
+        if self.sees == "fit":
+            much = self.top >= MOST_IN_TOP
+        else:
+            much = not self.covered or self.top >= MANY_IN_TOP
+            much = much or (self.sees == "rank" and self.below >= MANY_PLACES)
+        if much:
             return "stop"
-        return "warning" if self.never or self.below else "good"
+        return "warning" if self.what else "good"
 
     @property
     def what(self) -> str:
@@ -88,12 +123,12 @@ class Unshown:
         if self.clicks_only:
             return "the log contains only clicks, so it does not say which candidates were shown"
         if self.never:
-            share = self.never / self.candidates
-            percent = f"{share:.1%}" if share < 0.1 else f"{share:.0%}"
+            share = _share_text(self.never / self.candidates)
             noun = "was" if self.never == 1 else "were"
             candidates = counted(self.candidates, "candidate")
-            return f"{self.never:,} of {candidates} ({percent}) {noun} never shown"
-        if self.below:
+            found = f"{self.never:,} of {candidates} ({share}) {noun} never shown"
+            return f"{found}{self._held}"
+        if self.below and self.sees == "rank":
             return (
                 f"the log ends at position {self.lowest:,}, and {self.below:.1%} of the "
                 "candidates' ranks are below it"
@@ -101,10 +136,20 @@ class Unshown:
         return ""
 
     @property
+    def _held(self) -> str:
+        """How much of a ranker's top they are, as a clause."""
+        if not self.top:
+            return ""
+        places = f"{self.places} places" if self.places > 1 else "place"
+        return f", among them {_share_text(self.top)} of the top {places} of {self.top_of}"
+
+    @property
     def consequence(self) -> str:
         """What that means for a comparison of rankers, as a clause after ``what``."""
         if self.clicks_only:
             return "what users saw is known only from clicks"
+        if self.sees == "fit":
+            return "only the fitted relevance says how relevant they are"
         return "clicks say nothing about them"
 
     @property
@@ -115,6 +160,22 @@ class Unshown:
     def finding(self) -> Finding:
         """The check, as a finding."""
         return UNSHOWN.of(self)[0]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return {
+            "candidates": self.candidates,
+            "never_shown": self.never,
+            "lasting": self.lasting,
+            "covered": 1.0 - self.never / self.candidates if self.candidates else None,
+            "top_places": self.places,
+            "top_never_shown": self.top,
+            "withheld": self.withheld,
+        }
+
+
+def _share_text(share: float) -> str:
+    return f"{share:.1%}" if share < 0.1 else f"{share:.0%}"
 
 
 def _never_shown(found: Unshown, lost: str = "") -> Seen:
@@ -128,40 +189,76 @@ def _never_shown(found: Unshown, lost: str = "") -> Seen:
         if found.candidates == 1:
             return good(0, "The one candidate of the query in the log was shown.")
         words = f"All {found.candidates:,} candidates of the queries in the log were shown."
+        if found.below:
+            words += " Each counts by its examination over all draws, also those that left it out."
         return good(0, words)
-    words += (
-        ". They cannot be clicked, so relevant documents among them are missing from the risk, by "
-        "an amount that differs between rankers"
-    )
-    if found.withheld:
+    if found.sees == "fit":
+        words += ". They cannot be clicked; only the fitted relevance counts them"
+    else:
         words += (
-            "; these clicks cannot say which ranker is better. Use only queries whose candidates "
-            "were all shown, log longer lists, or remove documents that users cannot see from the "
-            "corpus"
+            ". They cannot be clicked, so relevant documents among them are missing from the risk, "
+            "by an amount that differs between rankers"
         )
+    if found.withheld:
+        words += f"; these clicks cannot say which ranker is better. {_way_out(found)}"
     elif not found.lasting and not found.below:
         words += "; this may be chance, because their queries were rarely drawn"
     told = f"{words}. {lost}".rstrip()
     return Seen(found.never, found.severity, Remark(told, "shown_whole"))
 
 
+def _way_out(found: Unshown) -> str:
+    if found.sees == "rank" and found.covered and not found.never:
+        return (
+            "All lists together show every candidate, so policy-aware weights can: they divide by "
+            "the examination of a document over all draws"
+        )
+    return (
+        "Judge by the queries whose candidates were all shown, log longer lists, or leave out of "
+        "the corpus what users cannot see"
+    )
+
+
 UNSHOWN = Check("never_shown", "Candidates never shown", _never_shown)
 
 
-def unshown_candidates(log: ClickLog) -> Unshown:
+def sees_of(estimator: Estimator) -> Sees:
+    """What an estimator divides clicks by."""
+    if estimator.fits_relevance:
+        return "fit"
+    return "document" if estimator.over_draws else "rank"
+
+
+def unshown_candidates(
+    log: ClickLog,
+    curve: ExaminationCurve | None = None,
+    *,
+    sees: Sees = "rank",
+    rankers: Mapping[str, NDArray[np.float64]] = MappingProxyType({}),
+) -> Unshown:
     """Count what a log leaves out of the candidate sets of its queries.
 
     Equation 5 is unbiased only if every relevant document was shown at a rank with a positive
-    propensity (section 4.1); no amount of data removes the bias of lists that are cut (Oosterhuis
-    and de Rijke, SIGIR 2020).
+    propensity (section 4.1); no amount of data removes the bias of lists that are cut. Weights by
+    document need only rho > 0 (Oosterhuis and de Rijke, SIGIR 2020).
+
+    curve: where users look; None for everywhere. sees: what the estimator divides by. rankers: the
+    ranks [documents] of the judged rankers by name; the result names the ranker whose top places
+    contain the most candidates never shown.
     """
     sizes, draws = np.diff(log.query_offsets), log.draws
-    impressions = np.bincount(log.document, log.impressions, log.n_documents)
+    of_document = np.repeat(draws, sizes)
+    looked = log.impressions if curve is None else log.impressions * (curve.at(log.rank) > 0)
     seen = log.impressions > 0
     lowest = int(log.rank[seen].max()) if seen.any() else 0
-    never = np.repeat(draws > 0, sizes) & (impressions == 0)
+    never = (of_document > 0) & (np.bincount(log.document, looked, log.n_documents) == 0)
     lasting = never & np.repeat((draws >= NOT_BY_CHANCE) | (sizes > lowest), sizes)
     places = float(draws @ sizes)
+    top, top_of = max(
+        ((_on_top(lasting, ranks, of_document, min(TOP, lowest)), name)
+         for name, ranks in rankers.items()),
+        default=(0.0, ""), key=lambda found: found[0],
+    )  # fmt: skip
     return Unshown(
         candidates=int(sizes[draws > 0].sum()),
         never=int(np.count_nonzero(never)),
@@ -169,7 +266,22 @@ def unshown_candidates(log: ClickLog) -> Unshown:
         lowest=lowest,
         below=float(draws @ np.maximum(sizes - lowest, 0)) / places if places else 0.0,
         clicks_only=log.clicks_only,
+        sees=sees,
+        top=top,
+        top_of=top_of,
     )
+
+
+def _on_top(
+    unseen: NDArray[np.bool_],
+    ranks: NDArray[np.float64],
+    draws: NDArray[np.int64],
+    places: int,
+) -> float:
+    """Share of the first places of all draws that a ranker gives to unseen documents."""
+    first = draws * (ranks <= places)
+    every = float(first.sum())
+    return float(first[unseen].sum()) / every if every else 0.0
 
 
 HEAVIEST = 5
@@ -229,19 +341,23 @@ def inspect_together(
     clip: float = 0.0,
     learner: Learner = SVM,
     curve_name: str = "the curve",
+    sees: Sees | None = None,
 ) -> Inspection:
     """Check overlap, candidates never shown, preference pairs, coverage of the curve and weights.
 
     estimator: the estimator that will weight the clicks; clip: its threshold tau, if it has one; 0
     means no threshold, and the clipped estimator is then IPS. Without a curve, or with an estimator
     that needs none, weights are not checked. learner: the learner to be trained; pairs are counted
-    if it learns from pairs. Raises InputError for a clip outside [0, 1].
+    if it learns from pairs. sees: what the judge of a verdict divides by, None for what the
+    estimator divides by. Raises InputError for a clip outside [0, 1].
     """
-    log = joined.clicks
+    log, sees = joined.clicks, sees or sees_of(estimator)
     if estimator.fits_relevance and "curve" in estimator.needs:
         estimator = ESTIMATORS["clipped"]  # a click counts the same, and no relevance is at hand
     belief = Belief(curve, clip) if curve is not None and "curve" in estimator.needs else None
-    findings = found_by(CHECKS, _Together(joined, corpus, estimator, learner, belief, curve_name))
+    unshown = unshown_candidates(log, curve, sees=sees)
+    given = _Together(joined, corpus, estimator, learner, belief, curve_name, unshown)
+    findings = found_by(CHECKS, given)
     counts = {
         "queries": int(np.count_nonzero(log.draws)),
         "query_draws": log.query_draws,
@@ -262,6 +378,7 @@ class _Together:
     learner: Learner
     belief: Belief | None
     curve_name: str
+    unshown: Unshown
 
     @property
     def log(self) -> ClickLog:
@@ -448,11 +565,7 @@ CHECKS: tuple[Check[_Together], ...] = (
     Check("queries_in_corpus", "Queries of the log in the corpus", _queries),
     Check("clicks_in_corpus", "Clicks that can be used", _usable_clicks),
     Check("clicks_outside", "Clicks outside the candidate sets", _outside),
-    Check(
-        UNSHOWN.key,
-        UNSHOWN.title,
-        lambda given: _never_shown(unshown_candidates(given.log), given.joined.lost),
-    ),
+    Check(UNSHOWN.key, UNSHOWN.title, lambda given: _never_shown(given.unshown, given.joined.lost)),
     Check("pairs", "Preference pairs", _pairs),
     Check("propensity_of_each_position", "Clicked positions without a propensity", _coverage),
     Check("zero_propensities", "Clicks with propensity 0", _infinite),

@@ -34,6 +34,7 @@ METHODS = Choices(
         "affine": "Affine",
         "affine-doubly-robust": "Affine doubly robust",
         "policy-aware": "Policy-aware",
+        "policy-aware-known": "Policy-aware, known ρ",
     },
     help="which rankers learn from the clicks; default naive, propensity and clipped. With this "
     "option, --json gives for each ranker its estimator, its learner and, for each click log, the "

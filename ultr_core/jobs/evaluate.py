@@ -19,6 +19,7 @@ from ultr_core.jobs.job import Given, Job, setting_fields
 from ultr_core.jobs.output import finding_line, print_notes
 from ultr_core.jobs.own_files import (
     CLIP,
+    LOGGER_SCORES,
     METHOD,
     OWN_FIELDS,
     check_propensities,
@@ -26,6 +27,7 @@ from ultr_core.jobs.own_files import (
     own_corpus,
     own_join,
     own_log,
+    own_logger_scores,
     own_propensities,
     print_beside,
 )
@@ -52,9 +54,11 @@ _NOTES = (
     "query_draws, clip, judge, intervals, tied_documents, estimates "
     f"({', '.join(one.key for one in _EVERY)}, and that of --method: label, scale, "
     "assumes, value, low, high, standard_error, effective_sample_size, no_interval, words), true "
-    "(risk, risk_of_log, mean_rank, ndcg@10, their rules and counts, or null), sentence, notices, "
-    "against_shown (first, second, difference, low, high, no_interval, intervals, withheld, "
-    "sentence), overlap and checks. If no_interval gives a reason, low and high are null."
+    "(risk, risk_of_log, mean_rank, ndcg@10, their rules and counts, or null), never_shown "
+    "(candidates, never_shown, lasting, covered, top_places, top_never_shown, withheld), "
+    "sentence, notices, against_shown (first, second, difference, low, high, no_interval, "
+    "intervals, withheld, sentence), overlap and checks. If no_interval gives a reason, low and "
+    "high are null."
 )
 _WITH_CLIP = [estimator.label for estimator in _EVERY if "clip" in estimator.needs]
 
@@ -98,7 +102,7 @@ class Evidence:
                 about = f"  ({report.scale})" if report.normalised else ""
                 print(f"{report.label:{wide}}{found.value:10.3f}  {found.interval_text()}{about}")
         own, less = result.judged.estimate, self.against.estimate
-        if own is not None and less is not None and not result.unshown.withheld:
+        if own is not None and less is not None and not self.against.withheld:
             by = f"by {result.judged.label}, from the same clicks"
             print(f"{'What users saw':{wide}}{own.value - less.value:10.3f}  {by}")
         print(INTERVALS_ARE_FOR)
@@ -143,14 +147,23 @@ def run(given: Given) -> Evidence:
         joined = own_join(given, log, own.corpus, own.name, shown_whole=True)
     print_notes(joined.notices)
     name, scores = _scores(given, own.corpus)
-    judge = judge_by(given.method, own.corpus, joined.clicks, curve, clip=given.clip)
+    judge = judge_by(
+        given.method, own.corpus, joined.clicks, curve, clip=given.clip,
+        logger_scores=own_logger_scores(given, own.corpus),
+    )  # fmt: skip
     result = evaluate_ranker(
         own.corpus, joined.clicks, scores, curve, clip=given.clip,
         relevant_grade=given.relevant_grade, name=name, judge=judge,
     )  # fmt: skip
     result = replace(result, notices=(*result.notices, *_flattery(given, every.clicks)))
     checks = own_checks(
-        log, joined, own.corpus, curve, clip=given.clip or 0.0, more=(*odd, *result.agreement)
+        log,
+        joined,
+        own.corpus,
+        curve,
+        clip=given.clip or 0.0,
+        sees=judge.sees,
+        more=(*odd, *result.agreement),
     )
     print_beside(given, log, checks, result.notices)
     against = compare_with_shown(
@@ -200,6 +213,7 @@ JOB = Job(
             "direct and doubly-robust fit a relevance to the log, which intervals by session "
             "treat as known",
         ),
+        LOGGER_SCORES,
         replace(
             CLIP,
             help="judge by the clipped estimate at this threshold; default: judge by IPS. All "

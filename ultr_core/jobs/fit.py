@@ -20,6 +20,7 @@ from ultr_core.jobs.output import finding_line, print_notes, progress_line, shar
 from ultr_core.jobs.own_files import (
     CLIP,
     LEARNER,
+    LOGGER_SCORES,
     METHOD,
     OWN_FIELDS,
     PART,
@@ -29,6 +30,7 @@ from ultr_core.jobs.own_files import (
     own_corpus,
     own_join,
     own_log,
+    own_logger_scores,
     own_propensities,
     print_beside,
 )
@@ -126,6 +128,7 @@ def run(given: Given) -> Fitted:
         validation=_validation(given, own, log),
         seed=given.seed,
         progress=line,
+        logger_scores=own_logger_scores(given, own.corpus),
     )
     line("")
     checks = own_checks(
@@ -182,6 +185,7 @@ JOB = Job(
     options=(
         *OWN_FIELDS,
         METHOD,
+        LOGGER_SCORES,
         LEARNER,
         Cost(
             **vars(COST)

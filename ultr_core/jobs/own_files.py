@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ultr_core.corpus import Corpus, CorpusSplits
 from ultr_core.corpus.feature_matrix import scale_notice
 from ultr_core.errors import InputError, checked_path, named
 from ultr_core.fields import Choice, Field, Number, Switch
 from ultr_core.files import load_corpus, load_directory, read_curve_values
 from ultr_core.files.name_tables import read_names
+from ultr_core.files.score_files import read_score_file
 from ultr_core.files.trec_files import read_qrels
 from ultr_core.findings import Finding
 from ultr_core.inspection import (
     Inspection,
     JoinedLog,
+    Sees,
     inspect_curve,
     inspect_log,
     inspect_together,
@@ -47,6 +52,12 @@ LEARNER = Choice(
     default=SVM.key, help="what is trained on the weights",
 )  # fmt: skip
 CLIP = Number("clip", "Threshold τ", 0, 1, above=True, decimals=None)
+LOGGER_SCORES = File(
+    "logger_scores", "",
+    help="scores by which documents were shown, one per row of the corpus, a table, or a TREC run: "
+    "one more feature of the relevance that --method direct and doubly-robust fit, which must know "
+    "why documents were shown where they were",
+)  # fmt: skip
 CORPUS = File(
     "corpus", "", metavar="PATH",
     help="LETOR file, plain or gzip, or a directory with train.txt, vali.txt and test.txt",
@@ -147,6 +158,15 @@ def own_join(
     )
 
 
+def own_logger_scores(given: Given, corpus: Corpus) -> NDArray[np.float64] | None:
+    """Read ``--logger-scores``, notes to standard error; None where they are not given."""
+    if given.logger_scores is None:
+        return None
+    scores, notices = read_score_file(given.logger_scores, corpus)
+    print_notes(notices)
+    return scores
+
+
 def own_log(given: Given) -> PresentationLog:
     """Read ``--log``, notes to standard error; raises InputError if it cannot be used."""
     log = given_log(given, share_line("reading the click log"))
@@ -194,14 +214,15 @@ def own_checks(
     estimator: Estimator = ESTIMATORS["clipped"],
     clip: float = 0.0,
     learner: Learner = SVM,
+    sees: Sees | None = None,
     more: Iterable[Finding] = (),
 ) -> Inspection:
     """Checks of log, corpus and curve together, and what ``check`` finds to look at in the log.
 
-    estimator, clip, learner: as in `inspect_together`. more: findings that others have made.
+    estimator, clip, learner, sees: as in `inspect_together`. more: findings that others have made.
     """
     together = inspect_together(
-        joined, corpus, curve, estimator=estimator, clip=clip, learner=learner
+        joined, corpus, curve, estimator=estimator, clip=clip, learner=learner, sees=sees
     )
     return replace(together, findings=(*together.findings, *inspect_log(log).warnings, *more))
 

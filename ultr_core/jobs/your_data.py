@@ -386,17 +386,18 @@ def _fit_cell(work: OwnWork) -> Cell:
 
 def _evidence_cell(work: OwnWork) -> Cell:
     clip = "" if work.judging_clip is None else f", clip={work.judging_clip}"
+    sees = "found.unshown.sees"
     return code(
         f"""
         from ultr_core.own_data.evaluation import compare_with_shown, evaluate_ranker
 
-        for finding in inspect_together(joined, corpus, curve{clip}).findings:
-            print(finding.severity, "-", finding.sentence)
         name = {work.judged or TRAINED_HERE!r}
         found = evaluate_ranker(
             corpus, joined.clicks, scores, curve{clip},
             relevant_grade={work.relevant_grade}, name=name,
         )
+        for finding in inspect_together(joined, corpus, curve{clip}, sees={sees}).findings:
+            print(finding.severity, "-", finding.sentence)
         print(found.sentence)
         for report in found.reports.values():
             print(report.label, report.estimate or report.words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,6 +29,7 @@ from ultr_core.users.examination import Cutoff, ExaminationCurve, PowerLaw
 from ultr_core.users.loggers import Query
 from ultr_core.users.query_draws import child
 from ultr_core.users.registry import AffineUsers
+from ultr_core.words import with_minus
 
 
 def true_curve(settings: Settings) -> MeasuredCurve:
@@ -129,20 +131,83 @@ def world_notices(world: World, settings: Settings) -> tuple[str, ...]:
     it."""
     parts = (world.train.corpus, world.validation.corpus)
     longest = max(int(corpus.sizes.max(initial=1)) for corpus in parts)
-    return (*world.notices, *curve_notices(settings, longest), *_holes(world, settings))
+    return (
+        *world.notices, *curve_notices(settings, longest), *_holes(world, settings),
+        *_price(world, settings),
+    )  # fmt: skip
 
 
 def _holes(world: World, settings: Settings) -> tuple[str, ...]:
     """What a logger that always shows the same list never shows."""
     train = world.train
     below = train.relevance & (train.presented_ranks > settings.shown)
-    if LOGGERS[settings.logger].counts is not None or not below.any():
+    if not LOGGERS[settings.logger].fixed or not below.any():
         return ()
     share = float(below.sum() / train.relevance.sum())
     return (
         f"{share:.0%} of the relevant training documents are below rank {settings.shown}, where "
         "nobody ever sees them; no weight can fix that, but a fitted relevance may.",
     )
+
+
+def _price(world: World, settings: Settings) -> tuple[str, ...]:
+    """What users pay for lists that change."""
+    logger = LOGGERS[settings.logger]
+    if logger.fixed:
+        return ()
+    price = logger_price(world, settings)
+    before = (
+        float(world.train.presented_ranks @ world.train.relevance) / world.train.corpus.n_queries
+    )
+    return (
+        f"{logger.label} changes the risk of what users see by {with_minus(f'{price:+.2f}')}, from "
+        f"{before:.2f} with production alone (exact, on the training queries).",
+    )
+
+
+def logger_price(world: World, settings: Settings) -> float:
+    """Risk of a logger's rankings minus that of production's, on the training queries, exactly.
+
+    Mean over queries of sum_d r_d (E[rank_d] - production's rank of d), equation 2.
+    """
+    train, total = world.train, 0.0
+    logger = LOGGERS[settings.logger]
+    for documents, query in _by_query(train, world.logger_scores[0], settings.shown):
+        moved = logger.mean_ranks(query) - np.arange(1, documents.size + 1)
+        total += float(moved @ train.relevance[documents])
+    return total / train.corpus.n_queries
+
+
+def known_exposure(
+    world: World, part: int, settings: Settings, curve: ExaminationCurve
+) -> NDArray[np.float64]:
+    """rho of each training (part 0) or validation document (1), as the logger draws lists, exactly.
+
+    float64 [documents]: its mean propensity over all lists that the logger of the settings may
+    show, with the examination of ``curve``; only right for the lists of this logger.
+    """
+    queries = (world.train, world.validation)[part]
+    logger, found = LOGGERS[settings.logger], np.zeros(queries.corpus.n_documents)
+    for documents, query in _by_query(queries, world.logger_scores[part], settings.shown):
+        found[documents] = logger.exposure(query, curve.at(np.arange(1, query.places + 1)))
+    return found
+
+
+def _by_query(
+    queries: LoggedQueries,
+    scores: NDArray[np.float64],
+    shown: int,
+    numbers: NDArray[np.int64] | None = None,
+) -> Iterator[tuple[NDArray[np.int64], Query]]:
+    """Documents of each query in production's order, and the query as a logger has it.
+
+    numbers: of the queries, None for all.
+    """
+    offsets = queries.corpus.query_offsets
+    every = np.arange(offsets.size - 1) if numbers is None else numbers
+    for first, last in zip(offsets[every].tolist(), offsets[every + 1].tolist(), strict=True):
+        documents = first + np.argsort(queries.presented_ranks[first:last])
+        yield documents, Query(scores[documents], shown, 0)
 
 
 def simulate_logs(
@@ -174,7 +239,7 @@ def _simulate(
     world: World, part: int, settings: Settings, clicks: float, stream: tuple[int, int]
 ) -> ClickLog:
     queries = (world.train, world.validation)[part]
-    if LOGGERS[settings.logger].counts is not None:
+    if not LOGGERS[settings.logger].fixed:
         return _varied(queries, world.logger_scores[part], settings, clicks, stream)
     ranks = queries.presented_ranks
     offsets = queries.corpus.query_offsets
@@ -221,19 +286,17 @@ def shown_rows(
     drawn N_q [queries]. A document that is left out of a list of k is at rank k + 1.
     """
     counts, rng = LOGGERS[settings.logger].counts, np.random.default_rng(seed)
-    assert counts is not None
     found: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]] = []
-    offsets = queries.corpus.query_offsets
-    for number in np.flatnonzero(drawn).tolist():
-        first, last = int(offsets[number]), int(offsets[number + 1])
-        order = np.argsort(queries.presented_ranks[first:last])
-        query = Query(scores[first:last][order], settings.shown, int(drawn[number]))
+    numbers = np.flatnonzero(drawn)
+    asked = _by_query(queries, scores, settings.shown, numbers)
+    for number, (documents, query) in zip(numbers.tolist(), asked, strict=True):
+        query = replace(query, draws=int(drawn[number]))
         times = counts(query, rng)
-        if query.places < last - first:
+        if query.places < documents.size:
             left_out = query.draws - times.sum(axis=1, keepdims=True)
             times = np.hstack([times, left_out])
         place, rank = np.nonzero(times)
-        found.append((first + order[place], rank + 1, times[place, rank]))
+        found.append((documents[place], rank + 1, times[place, rank]))
     document, rank, times = (np.concatenate(column) for column in zip(*found, strict=True))
     return document, rank, times
 

@@ -86,7 +86,8 @@ class Method:
     It is made in one of three ways. estimator: weights the clicks, ``learner`` trains, and
     ``validated_by`` estimates the risk of the candidates on held-out clicks; None means the
     estimator itself, at the smallest candidate threshold. trainer: learns from clicks in a way of
-    its own. ranker: does not learn from clicks and belongs to the world.
+    its own. ranker: does not learn from clicks and belongs to the world. knows_logger: whether it
+    is given the exposure of each document by the logger's law, instead of that in the log.
     """
 
     key: str
@@ -99,6 +100,7 @@ class Method:
     trainer: Callable[[ClickData], Selection] | None = None
     ranker: Callable[[World], LinearRanker] | None = None
     asked: bool = False
+    knows_logger: bool = False
 
     @property
     def learns_from_clicks(self) -> bool:
@@ -195,6 +197,16 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 WEIGHTED_FIELDS,
                 ESTIMATORS["policy-aware"],
                 asked=True,
+            ),
+            Method(
+                "policy-aware-known",
+                "Policy-aware, known ρ",
+                "Policy-aware, with the exact ρ that the logger's law over lists gives, instead of "
+                "the ρ of the lists in the log.",
+                WEIGHTED_FIELDS,
+                ESTIMATORS["policy-aware"],
+                asked=True,
+                knows_logger=True,
             ),
             Method(
                 "skyline",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError, quoted
-from ultr_core.lab.logs import Logs, belief_about, simulate_logs
+from ultr_core.lab.logs import Logs, belief_about, known_exposure, simulate_logs
 from ultr_core.lab.methods import METHODS, ClickData, Method
 from ultr_core.lab.world import TestRisk, World, test_risk
 from ultr_core.learners import Learner, LinearRanker
@@ -212,6 +212,12 @@ def train_method(
             "not_from_clicks",
         )
     logs = logs if logs is not None else simulate_logs(world, settings, draw)
+    belief = about_validation = belief_about(settings)
+    if found.knows_logger:
+        belief, about_validation = (
+            replace(belief, exposure=known_exposure(world, part, settings, belief.curve))
+            for part in (0, 1)
+        )
     way = informed(
         found,
         ClickData(
@@ -219,9 +225,10 @@ def train_method(
             logs.train,
             world.splits.validation,
             logs.validation,
-            belief_about(settings),
+            belief,
             SeedSequence(settings.seed, spawn_key=(draw, 2)),
             world.logger_scores,
+            about_validation,
         ),
     )
     selection = select(way.method, way.data)

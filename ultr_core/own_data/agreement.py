@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from ultr_core.corpus.ranking import query_of_document
 from ultr_core.errors import InputError
 from ultr_core.findings import Finding
 from ultr_core.propensity import ESTIMATORS, Belief, Estimator
@@ -75,6 +76,32 @@ def shown_ranks(log: ClickLog) -> NDArray[np.float64]:
     shown = np.bincount(log.document, log.impressions, log.n_documents)
     summed = np.bincount(log.document, log.impressions * log.rank, log.n_documents)
     return np.divide(summed, shown, out=np.zeros(log.n_documents), where=shown > 0)
+
+
+def ranks_over_draws(log: ClickLog) -> NDArray[np.float64]:
+    """Mean rank of each document over all draws of its query, float64 [documents].
+
+    A draw that leaves documents out has the places for them below its list. Which of them is where
+    nobody knows, so that each counts as at the mean of all such places of its query; ranks of a
+    draw then add up to those of a whole ranking. 0 for queries that were never drawn.
+    """
+    offsets, draws = log.query_offsets, log.draws
+    sizes = np.diff(offsets)
+    query = query_of_document(offsets)
+    of_row = query[log.document]
+    inside = log.rank <= sizes[of_row]
+    taken = np.bincount(of_row[inside], (log.impressions * log.rank)[inside], sizes.size)
+    free = draws * (sizes * (sizes + 1) / 2.0) - taken
+    absent = np.maximum(draws[query] - log.impressions_per_document, 0)
+    missing = np.bincount(query, absent, sizes.size)
+    below = np.divide(free, missing, out=np.zeros(sizes.size), where=missing > 0)
+    below = np.clip(below, 0.0, sizes)
+    summed = np.bincount(log.document, log.impressions * log.rank, log.n_documents)
+    every = log.impressions_per_document + absent
+    found = np.divide(
+        summed + absent * below[query], every, out=np.zeros(log.n_documents), where=every > 0
+    )
+    return np.where(absent > 0, found, shown_ranks(log))
 
 
 def warned(findings: Iterable[Finding]) -> tuple[str, ...]:

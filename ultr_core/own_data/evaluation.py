@@ -22,17 +22,25 @@ from ultr_core.files.score_files import require_finite_scores, scores_for
 from ultr_core.findings import Finding
 from ultr_core.inspection import (
     NdcgOverTies,
+    Sees,
     Unshown,
     ndcg_over_ties,
     require_covered,
+    sees_of,
     unshown_candidates,
 )
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.learners.relevance import Shown
-from ultr_core.own_data.agreement import against_weighted_clicks, shown_ranks, warned
+from ultr_core.own_data.agreement import (
+    against_weighted_clicks,
+    ranks_over_draws,
+    shown_ranks,
+    warned,
+)
 from ultr_core.own_data.fitting import (
     check_clip,
     informed_on_all,
+    logger_feature,
     method_of_key,
     with_never_shown,
 )
@@ -219,6 +227,8 @@ class Evaluation:
         if self.true is None or self.judged.estimate is None or self.unshown.clicks_only:
             return ""
         if self.unshown.what:
+            if self.unshown.sees == "fit":
+                return ""
             return (
                 "Clicks on irrelevant documents raise the estimate, so it may lie above or below "
                 "the true risk."
@@ -243,6 +253,7 @@ class Evaluation:
             "tied_documents": self.tied,
             "estimates": {key: report.as_dict() for key, report in self.reports.items()},
             "true": None if self.true is None else self.true.as_dict(),
+            "never_shown": self.unshown.as_dict(),
             "sentence": self.sentence,
             "notices": list(self.notices),
         }
@@ -261,6 +272,9 @@ JUDGE = ESTIMATORS["ips"]
 """The estimator of every verdict, whatever a ranker was trained by: only one judge for both can
 compare two rankers. Click noise does not change its order where every candidate was shown."""
 
+_BY_DOCUMENT = ESTIMATORS["policy-aware"]
+"""The judge in its place where lists leave out candidates that other lists of the query show."""
+
 SHOWN_CLIP = 0.1
 """The threshold of all estimates beside it that have one, where none is asked for."""
 
@@ -274,6 +288,26 @@ def judge_of(clip: float | None) -> tuple[Estimator, float]:
         return JUDGE, 0.0
     require_clip(clip)
     return ESTIMATORS["clipped"], clip
+
+
+def default_judge(log: ClickLog, curve: ExaminationCurve, clip: float | None = None) -> Judge:
+    """`judge_of` ``clip``; policy-aware where IPS would give no verdict, but all lists together do.
+
+    IPS divides by the examination of a rank, so a candidate counts only in the draws that show it.
+    Policy-aware weights divide by rho, its examination over all draws, and need rho > 0 alone.
+    """
+    estimator, threshold = judge_of(clip)
+    belief = Belief(curve, threshold)
+    if estimator is not JUDGE or not unshown_candidates(log, curve).withheld:
+        return Judge(estimator, belief)
+    if unshown_candidates(log, curve, sees="document").withheld:
+        return Judge(estimator, belief)
+    told = (
+        f"Lists leave out candidates that other lists of the same query show, so the verdict is by "
+        f"{_BY_DOCUMENT.label} instead of {JUDGE.label}: it divides by the examination of a "
+        "document over all draws."
+    )
+    return Judge(_BY_DOCUMENT, belief, (told,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,6 +324,12 @@ class Judge:
     notices: tuple[str, ...] = ()
     log: ClickLog | None = None
     refits: Refits | None = None
+
+    @property
+    def sees(self) -> Sees:
+        """What it divides clicks by; a fit by session does not know what was never shown."""
+        found = sees_of(self.estimator)
+        return "document" if found == "fit" and self.log is None else found
 
     def risk(self, log: ClickLog, ranks: NDArray[np.float64]) -> Estimate:
         """What it says of a ranker."""
@@ -310,38 +350,44 @@ def judge_by(
     curve: ExaminationCurve,
     *,
     clip: float | None = None,
+    logger_scores: NDArray[np.float64] | None = None,
 ) -> Judge:
     """The estimator of this key as the judge, with the relevance fitted to the log if it needs one.
 
-    method: one of ``FIT_METHODS``, or "" for `judge_of` ``clip``. clip: its threshold, where it has
+    method: one of ``FIT_METHODS``, or "" for `default_judge`. clip: its threshold, where it has
     one; None for ``SHOWN_CLIP``, or the one that falls with the clicks. Where a test rejects the
-    fitted relevance, `judge_of` ``clip`` judges: what trains in its place may be biased. Raises
+    fitted relevance, `default_judge` judges: what trains in its place may be biased. logger_scores:
+    as in `fit_from_log`. Raises
     InputError for a clip outside (0, 1] or for an estimator that has none, and as `fit_from_log`
     does.
     """
+    require_log(log)
+    scores = logger_feature(ESTIMATORS[method or JUDGE.key], corpus, logger_scores)
     if not method:
-        judge, threshold = judge_of(clip)
-        return Judge(judge, Belief(curve, threshold))
+        return default_judge(log, curve, clip)
     asked = method_of_key(method)
     check_clip(ESTIMATORS[method], clip)
-    require_log(log)
     require_covered(log, curve)
     whole = None
     # By session a candidate that no session saw is in no group.
     if ESTIMATORS[method].fits_relevance and not isinstance(log, GroupedLog):
         whole, curve = with_never_shown(log), Cutoff(curve, int(log.rank.max()))
-    known = informed_on_all(asked, corpus, whole or log, Belief(curve))
+    shown = Shown(corpus, whole or log, scores)
+    known = informed_on_all(asked, shown, Belief(curve))
     judge = ESTIMATORS[known.estimator]
     if known.estimator != method and known.test is not None:
-        judge, threshold = judge_of(clip)
-        told = f"{known.test.finding.sentence} The verdict uses {judge.label_at(threshold)}."
-        return Judge(judge, replace(known.belief, clip=threshold), (told,), whole)
+        instead = default_judge(log, known.belief.curve, clip)
+        threshold = instead.belief.clip
+        used = instead.estimator.label_at(threshold)
+        told = f"{known.test.finding.sentence} The verdict uses {used}."
+        belief = replace(known.belief, clip=threshold)
+        return Judge(instead.estimator, belief, (told,), whole)
     if clip is None and "clip" in judge.needs:
         clip = judge.clips_for(log)[0] if judge.falls else SHOWN_CLIP
     belief = replace(known.belief, clip=clip or 0.0)
     refits = None
     if whole is not None and judge.fits_relevance:
-        refits = Refits.dealt(Shown(corpus, whole), judge, belief, known.ridge, seed=0)
+        refits = Refits.dealt(shown, judge, belief, known.ridge, seed=0)
     return Judge(judge, belief, known.notices, whole, refits)
 
 
@@ -396,7 +442,7 @@ def evaluate_ranker(
         log.query_draws,
         threshold,
         tied_groups(values, corpus.query_offsets).tied,
-        unshown_candidates(log),
+        unshown_candidates(log, judge.belief.curve, sees=judge.sees, rankers={name: ranks}),
         (
             *notices,
             *judge.notices,
@@ -489,6 +535,11 @@ class RankerDifference:
     judge: str = JUDGE.label
 
     @property
+    def withheld(self) -> bool:
+        """Whether the log leaves out too much for a verdict by this judge."""
+        return self.unshown is not None and self.unshown.withheld
+
+    @property
     def sentence(self) -> str:
         """The verdict in one sentence, and what the log leaves out in a second."""
         unshown, found = self.unshown, self.estimate
@@ -529,7 +580,7 @@ class RankerDifference:
             **_numbers(self.estimate, "low", "high"),
             "no_interval": getattr(self.estimate, "no_interval", ""),
             "intervals": self.intervals,
-            "withheld": self.unshown is not None and self.unshown.withheld,
+            "withheld": self.withheld,
             "sentence": self.sentence,
         }
 
@@ -547,11 +598,12 @@ def compare_with_shown(
 ) -> RankerDifference:
     """Compare a ranker with the rankings in the log, on the same clicks.
 
-    The judge is `judge_of` ``clip`` unless another is given. agreement: of the judge with the
+    The judge is `default_judge` ``clip`` unless another is given. agreement: of the judge with the
     weighted clicks, if `evaluate_ranker` has found it for the same ranker.
 
     The risk is linear in the ranks, so the joint risk of the log's rankers is the risk of the mean
-    rank at which each document was shown. scores [documents]. A log without clicks gives no
+    rank at which each document was shown, or of `ranks_over_draws` for a judge that counts draws
+    which leave a document out. scores [documents]. A log without clicks gives no
     estimate. Raises InputError as `evaluate_ranker` does.
     """
     require_log(log)
@@ -568,7 +620,7 @@ def compare_rankers(
     names: tuple[str, str],
     clip: float | None = None,
 ) -> RankerDifference:
-    """Compare two rankers by their scores [documents], by `judge_of` ``clip``."""
+    """Compare two rankers by their scores [documents], by `default_judge` ``clip``."""
     require_log(log)
     ranks, others = (
         _ranks_of(scores, log, name) for scores, name in zip((first, second), names, strict=True)
@@ -592,23 +644,26 @@ def _difference(
     agreement: tuple[Finding, ...] | None = None,
 ) -> RankerDifference:
     """Ranks less those of another ranker, or, where that is None, than those that were shown."""
-    if judge is None:
-        estimator, threshold = judge_of(clip)
-        judge = Judge(estimator, Belief(curve, threshold))
-    label = judge.estimator.label_at(judge.belief.clip)
     require_curve(curve)
     require_covered(log, curve)
-    unshown = unshown_candidates(log)
+    judge = judge or default_judge(log, curve, clip)
+    label = judge.estimator.label_at(judge.belief.clip)
+    judged = {names[0]: ranks} if others is None else dict(zip(names, (ranks, others), strict=True))
+    unshown = unshown_candidates(log, judge.belief.curve, sees=judge.sees, rankers=judged)
     if log.total_clicks == 0:
         reason = no_click(log)
         return RankerDifference(
             *names, None, unshown, f"{reason[:1].lower()}{reason[1:]}", judge=label
         )
-    differences = ranks - (shown_ranks(log) if others is None else others)
+    against_shown = others is None
+    if others is None:
+        # By rank a draw counts what it shows; else also what it leaves out, below its list.
+        others = shown_ranks(log) if judge.sees == "rank" else ranks_over_draws(log)
+    differences = ranks - others
     estimate = judge.difference(log, differences)
     if not estimate.no_interval:
         numbers = judge.estimator.weigh(log, judge.belief)
-        below = _below_candidates(log, numbers) if others is None else ""
+        below = _below_candidates(log, numbers) if against_shown else ""
         estimate = estimate.without_interval(
             below
             or too_few_telling(log, numbers, differences)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ultr_core.corpus import Corpus
 from ultr_core.corpus.ranking import expected_ranks, query_of_document
 from ultr_core.errors import InputError, quoted
+from ultr_core.files.score_files import require_finite_scores, scores_for
 from ultr_core.findings import Finding
 from ultr_core.inspection import require_covered
 from ultr_core.lab.logs import VALIDATION_SHARE
@@ -35,6 +36,8 @@ from ultr_core.users.click_log import require_log
 from ultr_core.users.examination import require_curve
 from ultr_core.users.query_draws import checked_seed, child
 from ultr_core.words import counted, part_of
+
+FloatArray = NDArray[np.float64]
 
 FIT_METHODS = tuple(
     key
@@ -61,6 +64,7 @@ class OwnFit:
     asked: key of the method asked for, which differs from ``method`` if a test rejected its fitted
     relevance. by_rank: that test, None if no relevance was fitted. belief: what the estimator was
     given; ridge: the penalty of the fit. given: which of "cost" and "clip" were given.
+    logger_scores: those that the fitted relevance saw, as `logger_feature` has them.
     """
 
     ranker: LinearRanker
@@ -79,6 +83,7 @@ class OwnFit:
     ridge: float = 0.0
     given: frozenset[str] = frozenset()
     agreement: tuple[Finding, ...] = ()
+    logger_scores: FloatArray | None = None
 
     @property
     def label(self) -> str:
@@ -152,6 +157,7 @@ def fit_from_log(
     progress: Tell | None = None,
     callback: Callback | None = None,
     pairs: Limit | None = None,
+    logger_scores: FloatArray | None = None,
 ) -> OwnFit:
     """Train a ranker on a log of this corpus, as section 6 does.
 
@@ -163,11 +169,14 @@ def fit_from_log(
     ranker is trained on all queries with the chosen values. ``callback`` is called at every
     iteration of every fit, of which there are `fits_of` before close settings are fitted again; it
     may raise to end them. ``pairs`` limits the pairs of a weighted document and another document of
-    its query, for learners that learn from pairs.
+    its query, for learners that learn from pairs. ``logger_scores`` [documents]: of the ranker that
+    showed the documents, one more feature of a fitted relevance; held-out queries are then drawn
+    from this corpus, because no scores are known for ``validation``.
 
     Raises InputError for an unknown method or learner, a clip outside (0, 1] or for a method that
-    has none, a clicked position without propensity, clicks that give a learner from pairs no pairs
-    or more than ``pairs``, an invalid seed, or a wrong type of log or curve.
+    has none, scores for a method that fits no relevance, a clicked position without propensity,
+    clicks that give a learner from pairs no pairs or more than ``pairs``, an invalid seed, or a
+    wrong type of log or curve.
     """
     tell = progress if progress is not None else lambda text: None
     way, estimator = method_of_key(method, learner), ESTIMATORS[method]
@@ -178,9 +187,12 @@ def fit_from_log(
     if estimator.needs_curve:
         require_covered(log, curve)
     notices, shown = _require_clicks(log, corpus, way.learner), log
+    scores = logger_feature(estimator, corpus, logger_scores)
+    validation = validation if scores is None else None
     if estimator.fits_relevance:
         log, curve = with_never_shown(log), Cutoff(curve, int(log.rank.max()))
-    known = informed_on_all(way, corpus, log, Belief(curve), validation, seed)
+    whole = Shown(corpus, log, scores)
+    known = informed_on_all(way, whole, Belief(curve), validation, seed)
     way, belief = known.way, known.belief
     estimator = ESTIMATORS[known.estimator]
     clips = usable_clips(estimator, log, belief) if clip is None else (clip,)
@@ -190,7 +202,7 @@ def fit_from_log(
             require_pairs(weights.values > 0, corpus.query_offsets, pairs)
     if cost is not None and len(clips) == 1:
         chosen = _Chosen(cost, clips[0], "given")
-    elif (data := known.data or _parts(corpus, log, validation, belief, seed)) is None:
+    elif (data := known.data or _parts(whole, validation, belief, seed)) is None:
         fixed = COST_WITHOUT_VALIDATION if cost is None else cost
         why = "fixed, because too few clicked queries have a second candidate to hold some out"
         chosen = _Chosen(fixed, clips[0], why)
@@ -204,14 +216,37 @@ def fit_from_log(
         callback=callback,
     )  # fmt: skip
     belief = replace(belief, clip=chosen.clip)
-    agreement = _agreement(estimator, Shown(corpus, log), belief, known.ridge, ranker, shown)
+    agreement = _agreement(estimator, whole, belief, known.ridge, ranker, shown)
     said = (*notices, *known.notices, *chosen.notices, *warned(agreement))
     return OwnFit(
         ranker, weights, estimator.key, float(chosen.cost), chosen.clip, chosen.words,
         log.query_draws, said, _clicked(log), learner, method, known.test, belief, known.ridge,
         frozenset(name for name, value in (("cost", cost), ("clip", clip)) if value is not None),
-        agreement,
+        agreement, scores,
     )  # fmt: skip
+
+
+def logger_feature(
+    estimator: Estimator, corpus: Corpus, scores: FloatArray | None
+) -> FloatArray | None:
+    """Scores of the ranker that showed the documents as a feature: mean 0, deviation 1; or None.
+
+    scores [documents]. Raises InputError for scores of another corpus or not finite, or for an
+    estimator that fits no relevance.
+    """
+    if scores is None:
+        return None
+    if not estimator.fits_relevance:
+        able = [key for key in FIT_METHODS if ESTIMATORS[key].fits_relevance]
+        raise InputError(
+            f"Scores of the logging ranker belong to the method {' or '.join(able)}, which fits a "
+            f"relevance, not to {estimator.key}; leave one out."
+        )
+    values = scores_for(corpus, scores)
+    require_finite_scores(values, "the logging ranker")
+    centred: FloatArray = values - values.mean()
+    deviation = float(centred.std())
+    return centred / deviation if deviation > 0 else centred
 
 
 def _agreement(
@@ -275,8 +310,7 @@ class Known:
 
 def informed_on_all(
     way: Method,
-    corpus: Corpus,
-    log: ClickLog,
+    whole: Shown,
     belief: Belief,
     validation: tuple[Corpus, ClickLog] | None = None,
     seed: int = 0,
@@ -289,8 +323,13 @@ def informed_on_all(
     assert own is not None
     if not own.fits_relevance:
         return Known(way, own.key, belief)
-    parts = _parts(corpus, log, validation, belief, seed)
-    found = informed(way, parts or ClickData(corpus, log, corpus, log, belief, seed))
+    parts = _parts(whole, validation, belief, seed)
+    if parts is None:
+        corpus, log, scores = whole.corpus, whole.log, whole.scores
+        both = None if scores is None else (scores, scores)
+        found = informed(way, ClickData(corpus, log, corpus, log, belief, seed, both))
+    else:
+        found = informed(way, parts)
     used, fit, test = found.method.estimator, found.fit, found.test
     assert used is not None and fit is not None and test is not None
     notices: tuple[str, ...] = ()
@@ -298,22 +337,23 @@ def informed_on_all(
         instead = f" {used.label} is used instead of {own.label}." if used != own else ""
         notices = (f"{test.finding.sentence}{instead}",)
     if used.fits_relevance:
-        whole = Shown(corpus, log)
         belief = with_relevance(belief, fit_relevance(whole, belief, ridges=(fit.ridge,)), whole)
     data = found.data if parts is not None else None
     return Known(found.method, used.key, belief, data, test, fit.ridge, notices)
 
 
 def _parts(
-    corpus: Corpus,
-    log: ClickLog,
-    validation: tuple[Corpus, ClickLog] | None,
-    belief: Belief,
-    seed: int,
+    whole: Shown, validation: tuple[Corpus, ClickLog] | None, belief: Belief, seed: int
 ) -> ClickData | None:
     """Clicks to train on, and others to choose on; None where there are too few."""
-    held = _held_out(corpus, log, validation, seed)
-    return None if held is None else ClickData(*held[0], *held[1], belief, seed)
+    if validation is not None and validation[1].total_clicks and validation[1].query_draws > 1:
+        return ClickData(whole.corpus, whole.log, *validation, belief, seed)
+    held = _held_out(whole, seed)
+    if held is None:
+        return None
+    rest, other = held
+    scores = None if rest.scores is None or other.scores is None else (rest.scores, other.scores)
+    return ClickData(rest.corpus, rest.log, other.corpus, other.log, belief, seed, scores)
 
 
 @dataclass(frozen=True, eq=False)
@@ -415,6 +455,14 @@ def part_of_log(corpus: Corpus, log: ClickLog, queries: NDArray[np.int64]) -> Cl
     )
 
 
+def _part(whole: Shown, queries: NDArray[np.int64]) -> Shown:
+    """The given queries [chosen, rising], with their clicks and scores."""
+    corpus, scores = whole.corpus, whole.scores
+    if scores is not None:
+        scores = scores[np.isin(query_of_document(corpus.query_offsets), queries)]
+    return Shown(corpus.subset(queries), part_of_log(corpus, whole.log, queries), scores)
+
+
 def method_of_key(method: str, learner: str = SVM.key) -> Method:
     """The estimator and the learner of these keys; raises InputError for others."""
     if method not in FIT_METHODS:
@@ -460,25 +508,18 @@ def _require_clicks(log: ClickLog, corpus: Corpus, learner: Learner) -> tuple[st
     return ()
 
 
-def _held_out(
-    corpus: Corpus, log: ClickLog, validation: tuple[Corpus, ClickLog] | None, seed: int
-) -> tuple[tuple[Corpus, ClickLog], tuple[Corpus, ClickLog]] | None:
+def _held_out(whole: Shown, seed: int) -> tuple[Shown, Shown] | None:
     """Training and validation queries with their clicks; None if there are not enough."""
-    if validation is not None and validation[1].total_clicks and validation[1].query_draws > 1:
-        return (corpus, log), validation
+    corpus, log = whole.corpus, whole.log
     useful = np.flatnonzero((log.clicks_per_query > 0) & (corpus.sizes > 1))
     if useful.size < 2:
         return None
     held = max(1, round(VALIDATION_SHARE * useful.size))
     chosen = np.sort(np.random.default_rng(checked_seed(seed)).permutation(useful)[:held])
-    rest = np.setdiff1d(np.arange(corpus.n_queries), chosen)
-    other_log = part_of_log(corpus, log, chosen)
-    if other_log.query_draws < 2:
+    other = _part(whole, chosen)
+    if other.log.query_draws < 2:
         return None
-    return (
-        (corpus.subset(rest), part_of_log(corpus, log, rest)),
-        (corpus.subset(chosen), other_log),
-    )
+    return _part(whole, np.setdiff1d(np.arange(corpus.n_queries), chosen)), other
 
 
 FOLDS = 5
@@ -541,6 +582,6 @@ def _weights_of_rest(
     estimator, belief = ESTIMATORS[fit.method], fit.belief
     if belief is None or not estimator.fits_relevance:
         return Weights(fit.weights.values[documents], float(log.clicks_per_query[rest].sum()))
-    shown = Shown(corpus.subset(rest), part_of_log(corpus, with_never_shown(log), rest))
+    shown = _part(Shown(corpus, with_never_shown(log), fit.logger_scores), rest)
     relevance = fit_relevance(shown, belief, ridges=(fit.ridge,))
     return weights_by(estimator, shown.log, with_relevance(belief, relevance, shown))

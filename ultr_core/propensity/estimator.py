@@ -35,13 +35,15 @@ class Belief:
 
     curve: examination by rank, normalised to p_1 = 1. clip: the threshold tau, 0 for none.
     relevance: r_hat of each document, float64 [documents] in [0, 1], if one has been fitted. users:
-    how they click, including noise, if that is known.
+    how they click, including noise, if that is known. exposure: rho of each document, float64
+    [documents], if the logger is known; policy-aware weights else take it from the log.
     """
 
     curve: ExaminationCurve
     clip: float = 0.0
     relevance: FloatArray | None = field(default=None, compare=False)
     users: ClickModel | None = None
+    exposure: FloatArray | None = field(default=None, compare=False)
 
     def affine(self, ranks: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Alpha and beta of P(c = 1 | r, rank) = alpha r + beta of the users, by default p and
@@ -213,9 +215,10 @@ class Estimator:
     usual choice. falls: if it is above 0, the threshold is ``falls`` n^(-1/4), at most 1, for a log
     of n clicks, and nothing is chosen. instead: the estimator that trains if a test shows that the
     fitted relevance is wrong; None if it has none. asked: whether it is shown with others only on
-    request. normalised: whether its sum is divided by the summed weight instead of the number of
-    query draws: the result is a mean rank of clicks instead of a risk, which orders rankers like
-    the sum itself, so it is not used for training.
+    request. over_draws: whether it corrects for draws whose lists leave a document out. normalised:
+    whether its sum is divided by the summed weight instead of the number of query draws: the result
+    is a mean rank of clicks instead of a risk, which orders rankers like the sum itself, so it is
+    not used for training.
     """
 
     key: str
@@ -232,6 +235,7 @@ class Estimator:
     falls: float = 0.0
     instead: Estimator | None = None
     asked: bool = False
+    over_draws: bool = False
 
     def clips_for(self, log: ClickLog) -> tuple[float, ...]:
         """The candidate thresholds for a log: one that falls with its clicks, or ``clips``.

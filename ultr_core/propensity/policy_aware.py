@@ -4,7 +4,7 @@
 
 Where a logger shows one document at several ranks, or leaves it out of some lists, examination is
 that of the document over all draws of its query. It is taken from the log itself, so that nothing
-need be known of the logger.
+need be known of the logger; or, if its law over lists is known, it is the expectation of that.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.corpus.ranking import query_of_document
+from ultr_core.errors import InputError
 from ultr_core.propensity.estimator import (
     NO_BIAS,
     NO_BIAS_BUT_NOISE,
@@ -56,7 +57,15 @@ def _drawn(log: ClickLog) -> NDArray[np.int64]:
 
 
 def _policy_aware(log: ClickLog, belief: Belief) -> RowNumbers:
-    return RowNumbers.dividing_by(realised_exposure(log, belief.curve.at(log.rank)))
+    known = belief.exposure
+    if known is None:
+        return RowNumbers.dividing_by(realised_exposure(log, belief.curve.at(log.rank)))
+    if known.shape != (log.n_documents,):
+        raise InputError(
+            f"There are {known.size:,} exposures for the {log.n_documents:,} documents of the log; "
+            "each needs one."
+        )
+    return RowNumbers.dividing_by(known[log.document])
 
 
 POLICY_AWARE = Estimator(
@@ -78,4 +87,5 @@ POLICY_AWARE = Estimator(
     worked=((0.5, 2.0, 0.0), (0.125, 8.0, 0.0)),
     needs=("curve",),
     asked=True,
+    over_draws=True,
 )

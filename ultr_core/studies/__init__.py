@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ultr_core.studies.journal import Journal, load_shipped, open_journal, shipped_result
     from ultr_core.studies.losses import DEFAULT_LOSS, LOSSES, Loss, find_loss
     from ultr_core.studies.reading import (
+        pays_from,
         read_study,
         repair_headline,
         settings_words,
@@ -88,6 +89,7 @@ __all__ = [
     "load_shipped",
     "open_journal",
     "open_runner",
+    "pays_from",
     "peak_memory_mib",
     "read_study",
     "repair_headline",

@@ -169,26 +169,63 @@ def _read_learning_curve(result: StudyResult, points: list[Point]) -> str:
 
 
 def repair_headline(result: StudyResult, point: Point) -> str:
-    """Whom the best repair of a study surely beats at a place, or loses to."""
+    """From how many clicks the best repair at a place pays, and whom it surely beats there."""
     best = best_repair(result, point)
     if best is None:
         return _ON_ONE_LOG if result.plan.base.draws < 2 else _NOT_YET
-    clicks = f"With {point.x:,.0f} clicks"
-    label = _REPAIR.get(best, in_sentence(STUDY_METHODS[best].label))
+    clicks, label, start = f"{point.x:,.0f}", _spoken(best), pays_from(result, best)
+    verdict = _verdict(result, point, best, short=start is not None)
+    if start is not None:
+        first = f"{label[0].upper()}{label[1:]} pays from {start:,.0f} clicks"
+        return f"{first}; with {clicks} it {verdict}."
+    pays = [
+        (from_, key)
+        for key in result.plan.study.repaired_by
+        if (from_ := pays_from(result, key)) is not None
+    ]
+    other = f"; {_spoken(min(pays)[1])} pays from {min(pays)[0]:,.0f}" if pays else ""
+    return f"With {clicks} clicks {label} {verdict}{other}."
+
+
+def pays_from(result: StudyResult, repair: str) -> float | None:
+    """The fewest clicks from which a repair surely beats all that breaks, there and with more.
+
+    None if it does not with the most clicks.
+    """
+    start = None
+    for point in result.plan.points:
+        sides = [_side(result, point, rival, repair) for rival in broken_methods(result.plan.study)]
+        start = (point.x if start is None else start) if min(sides) > 0 else None
+    return start
+
+
+def _side(result: StudyResult, point: Point, rival: str, repair: str) -> int:
+    """1 where the repair surely beats the rival at a place, -1 where it loses, 0 where neither."""
+    gains = list(result.excess((rival, point), (repair, point)).values())
+    return interval_over_draws(gains).side if len(gains) > 1 else 0
+
+
+def _verdict(result: StudyResult, point: Point, best: str, *, short: bool) -> str:
+    """Whom the repair beats and to whom it loses; in short only the latter, where there are any."""
     sides: dict[int, list[str]] = {1: [], -1: [], 0: []}
     for rival in broken_methods(result.plan.study):
-        gains = interval_over_draws(list(result.excess((rival, point), (best, point)).values()))
-        sides[gains.side].append(_SHORT.get(rival, STUDY_METHODS[rival].label))
+        name = _SHORT.get(rival, STUDY_METHODS[rival].label)
+        sides[_side(result, point, rival, best)].append(name)
     verdicts = [
-        f"{verb} {_listed(names)}"
+        f"{verb} {_listed(names)}".replace(*_TWICE)
         for verb, names in (("beats", sides[1]), ("loses to", sides[-1]))
         if names
     ]
     if not verdicts:
-        return f"{clicks} {label} is not clearly ahead of any other ranker."
-    return f"{clicks} {label} {' but '.join(verdicts)}."
+        return "is not clearly ahead" if short else "is not clearly ahead of any other ranker"
+    return verdicts[-1] if short else " but ".join(verdicts)
 
 
+def _spoken(method: str) -> str:
+    return _REPAIR.get(method, in_sentence(STUDY_METHODS[method].label))
+
+
+_TWICE = ("steeper weighting and flatter weighting", "steeper and flatter weighting")
 _SHORT = {
     "naive": "naive", "propensity": "weighting", "clipped": "clipping",
     "too-steep": "steeper weighting", "too-flat": "flatter weighting",

@@ -18,7 +18,7 @@ from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.fields import Choice
 from ultr_core.figures import evidence_figure
-from ultr_core.inspection import JoinedLog, inspect_together, unshown_candidates
+from ultr_core.inspection import JoinedLog, Sees, inspect_together, unshown_candidates
 from ultr_core.jobs.your_data import JUDGED_AT, JUDGED_CLIPPED, JUDGED_WHOLE
 from ultr_core.own_data.evaluation import (
     INTERVALS_ARE_FOR,
@@ -113,7 +113,7 @@ def evidence_step(
     if any(report.estimate is not None for report in found.risks):
         show_figure(partial(evidence_figure, found), key="-own")
     _tables(found)
-    _weights(joined, corpus, propensities, clip)
+    _weights(joined, corpus, propensities, clip, found.unshown.sees)
     for notice in found.notices:
         st.markdown(f"- :material/info: {told(notice)}")
     return Judged(ranker, found, against, whole)
@@ -206,8 +206,8 @@ def _row(report: RiskReport) -> dict[str, str]:
 
 
 def _weights(
-    joined: JoinedLog, corpus: Corpus, propensities: Propensities, clip: float | None
+    joined: JoinedLog, corpus: Corpus, propensities: Propensities, clip: float | None, sees: Sees
 ) -> None:
     """What the log leaves out, and how much of the estimate hangs on few clicks."""
-    checks = inspect_together(joined, corpus, propensities.curve, clip=clip or 0.0)
+    checks = inspect_together(joined, corpus, propensities.curve, clip=clip or 0.0, sees=sees)
     show_points([finding for finding in checks.findings if finding.key in _SHOWN])

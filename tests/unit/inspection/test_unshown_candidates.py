@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tests.meaning import mentions, refused
 from ultr_core.corpus import Corpus
+from ultr_core.corpus.ranking import expected_ranks
 from ultr_core.files import parse_corpus, parse_log
 from ultr_core.inspection import inspect_together, join_log, unshown_candidates
-from ultr_core.own_data.evaluation import compare_rankers, compare_with_shown, evaluate_ranker
-from ultr_core.propensity import PresentationLog
-from ultr_core.users import ClickLog, GroupedLog, PowerLaw
+from ultr_core.inspection.of_together import MANY_IN_TOP, _on_top
+from ultr_core.own_data.agreement import ranks_over_draws, shown_ranks
+from ultr_core.own_data.evaluation import (
+    Judge,
+    compare_rankers,
+    compare_with_shown,
+    evaluate_ranker,
+    judge_by,
+)
+from ultr_core.propensity import ESTIMATORS, Belief, PresentationLog
+from ultr_core.users import ClickLog, Cutoff, GroupedLog, PowerLaw
 
 CURVE = PowerLaw(1.0)
 PLACES = 10
@@ -120,12 +131,120 @@ def test_candidates_of_rare_queries_may_be_missing_by_chance() -> None:
     assert unshown_candidates(log).severity == "stop"
 
 
-def test_rankers_that_take_turns_above_a_cut_show_all_but_too_seldom() -> None:
-    _, best, log = joined(5, moved=True)
+def test_rankers_that_take_turns_above_a_cut_show_all_so_weights_by_document_judge() -> None:
+    """Each candidate is in half of the lists: by rank its clicks count half, by rho whole."""
+    corpus, best, log = joined(5, moved=True)
     found = unshown_candidates(log)
     assert (found.never, found.severity) == (0, "stop")
     assert mentions(found.what, "position 5", "50.0%")
-    assert compare_with_shown(log, best, CURVE, name="mine").as_dict()["withheld"] is True
+    assert mentions(found.finding().sentence, "policy-aware")
+    by_document = unshown_candidates(log, CURVE, sees="document")
+    assert (by_document.severity, by_document.finding().value) == ("good", 0)
+    against = compare_with_shown(log, best, CURVE, name="mine")
+    assert against.judge == ESTIMATORS["policy-aware"].label
+    assert against.as_dict()["withheld"] is False
+    assert against.estimate.high < 0
+    # Half of the draws show a document at rank r of five, the others leave it to ranks 6 to 10.
+    seen = ranks_over_draws(log)
+    assert seen[:PLACES].tolist() == [(r + 8) / 2 for r in (1, 2, 3, 4, 5)] * 2
+    # Twice what IPS says of the same clicks: each document is in half of the draws.
+    between = compare_rankers(log, best, -best, CURVE, names=("mine", "other")).estimate
+    differences = expected_ranks(best, log.query_offsets) - expected_ranks(-best, log.query_offsets)
+    by_rank = Judge(ESTIMATORS["ips"], Belief(CURVE)).difference(log, differences)
+    assert between.high < 0
+    assert between.value == pytest.approx(2 * by_rank.value, rel=1e-12)
+    told = evaluate_ranker(corpus, log, best, CURVE)
+    assert told.judge == "policy-aware" and mentions(told.notices, "Policy-aware", "IPS")
+    assert told.as_dict()["never_shown"]["covered"] == 1.0
+    # The clipped estimate, where it is asked for, divides by rank and stays without a verdict.
+    clipped = compare_with_shown(log, best, CURVE, name="mine", clip=0.1)
+    assert clipped.as_dict()["withheld"] is True and clipped.judge.startswith("Clipped")
+
+
+def test_ranks_over_draws_add_up_to_whole_rankings() -> None:
+    """Three candidates in four draws: lists of 2, 2, 3 and 1; a query that is never drawn."""
+    log = ClickLog(
+        [0, 1, 1, 2, 2], [1, 2, 1, 2, 3], [3, 2, 1, 1, 1], [0] * 5, 4, [0, 3, 5], draws=[4, 0],
+        whole_lists=False,
+    )  # fmt: skip
+    # Free places: 4 * 6 - (3 + 4 + 1 + 2 + 3) = 11, for 1 + 1 + 2 absences.
+    found = ranks_over_draws(log)
+    assert found.tolist() == [(3 + 2.75) / 4, (5 + 2.75) / 4, (5 + 5.5) / 4, 0.0, 0.0]
+    assert found[:3].sum() == 6
+    _, _, whole = joined(PLACES)
+    assert np.array_equal(ranks_over_draws(whole), shown_ranks(whole))
+
+
+def test_the_judge_stays_ips_where_every_draw_shows_every_candidate() -> None:
+    for cut, moved in ((PLACES, False), (PLACES, True), (5, False)):
+        _, best, log = joined(cut, moved=moved)
+        found = compare_with_shown(log, best, CURVE, name="mine")
+        assert found.judge == ESTIMATORS["ips"].label
+        assert found.withheld is (cut == 5)
+
+
+def rarely_shown(kept: int) -> tuple[Corpus, ClickLog]:
+    """Whole lists, but of queries from ``kept`` the candidate at rank 10 is never shown."""
+    corpus, _ = world()
+    rows = log_of(40, PLACES).splitlines()
+    shown = [row for row in rows if ",d10," not in row or int(row.split(",")[0]) < kept]
+    return corpus, join_log(parse_log("\n".join(shown) + "\n"), corpus).clicks
+
+
+@pytest.mark.parametrize("method", ["", "policy-aware"])
+def test_a_ranker_whose_top_was_never_shown_gets_no_verdict(method: str) -> None:
+    """15 of 400 candidates, 4%: few, unless they are first everywhere."""
+    corpus, log = rarely_shown(25)
+    unseen = np.zeros(corpus.n_documents, bool)
+    unseen[PLACES - 1 :: PLACES] = True
+    unseen[: 25 * PLACES] = False
+    honest = -np.tile(np.arange(float(PLACES)), 40)
+    for places, withheld in ((PLACES, False), (3, True)):
+        # Lists end at rank 10, so that the top are 10 places: all candidates. In lists of 3, 3.
+        told = unshown_candidates(log, CURVE)
+        assert (told.never, told.lasting) == (15, 15)
+        judged = replace(told, lowest=places)
+        assert judged.places == places
+        first = honest + 100.0 * unseen
+        ranks = expected_ranks(first, log.query_offsets)
+        share = 15 / (40 * places)
+        found = _on_top(unseen, ranks, np.repeat(log.draws, PLACES), places)
+        assert found == pytest.approx(share)
+        assert (found >= MANY_IN_TOP) is withheld
+        assert replace(judged, top=found).withheld is withheld
+    judge = judge_by(method, corpus, log, CURVE)
+    against = compare_with_shown(log, honest + 100.0 * unseen, CURVE, name="mine", judge=judge)
+    assert not against.withheld
+    assert mentions(against.sentence, "15 of 400 candidates (3.8%)", "3.8%", 10, "mine")
+
+
+def test_a_fitted_relevance_answers_for_candidates_never_shown_and_says_so() -> None:
+    """Half of the candidates are never shown; features tell which of them are relevant."""
+    corpus, best, log = joined(5)
+    judge = judge_by("direct", corpus, log, CURVE)
+    assert judge.sees == "fit"
+    shown_first = -np.tile(np.arange(float(PLACES)), 40)
+    few = compare_with_shown(log, shown_first, CURVE, name="mine", judge=judge)
+    assert few.unshown.top == 0.0 and not few.withheld
+    assert mentions(few.sentence, "200 of 400 candidates (50%)", "fitted")
+    assert few.unshown.finding().severity == "warning"
+    # A ranker that puts what nobody saw first is judged by no clicks at all.
+    most = compare_with_shown(log, -shown_first, CURVE, name="mine", judge=judge)
+    assert most.unshown.top == 1.0 and most.withheld
+    assert mentions(most.sentence, "100%", 5, "mine")
+    # The best one has the one relevant document first, of five places: a fifth.
+    assert compare_with_shown(log, best, CURVE, name="mine", judge=judge).unshown.top == 0.2
+    together = inspect_together(
+        join_log(parse_log(log_of(40, 5)), corpus), corpus, CURVE, sees="fit"
+    )
+    assert together.finding("never_shown").severity == "warning"
+
+
+def test_a_document_shown_only_where_nobody_looks_is_not_covered() -> None:
+    _, _, log = joined(PLACES)
+    found = unshown_candidates(log, Cutoff(CURVE, 8))
+    assert (found.never, found.withheld) == (80, True)
+    assert unshown_candidates(log, CURVE).never == 0
 
 
 def test_a_log_of_clicks_only_does_not_say_what_was_shown() -> None:

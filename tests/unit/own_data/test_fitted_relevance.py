@@ -216,3 +216,53 @@ def test_a_fit_that_contradicts_the_weighted_clicks_is_said(
         assert own.side == 0 and own.no_interval  # no verdict by a fit that the clicks contradict
         assert mentions(found.agreement[0].sentence, f"{own.value:.2f}", f"{other.value:.2f}")
     assert evaluate_ranker(corpus, log, scores, CURVE).agreement == ()
+
+
+def test_scores_of_the_logger_are_a_feature_of_the_fit_at_every_place(
+    corpus: Corpus, joined: JoinedLog
+) -> None:
+    """A corpus whose one feature says nothing: with the scores a fit knows why documents were low.
+
+    In training, in the folds, in the judge and in its intervals.
+    """
+    log = joined.clicks
+    many = ClickLog(
+        log.document, log.rank, log.impressions * 40, log.clicks * 40, log.query_draws * 40,
+        log.query_offsets, log.draws * 40, whole_lists=log.whole_lists,
+    )  # fmt: skip
+    blind = Corpus(
+        np.ones((corpus.n_documents, 1), np.float32), corpus.grades, corpus.query_offsets
+    )
+    scores = (corpus.grades >= 3).astype(np.float64)
+    without = fit_from_log(blind, many, CURVE, method="doubly-robust", cost=0.1)
+    fit = fit_from_log(
+        blind, many, CURVE, method="doubly-robust", cost=0.1, logger_scores=1e6 * scores + 3
+    )
+    assert (without.method, fit.method) == ("clipped", "doubly-robust")
+    assert fit.logger_scores is not None and fit.belief is not None
+    assert fit.logger_scores.mean() == pytest.approx(0.0, abs=1e-9)
+    assert fit.logger_scores.std() == pytest.approx(1.0)
+    assert fit.belief.relevance is not None and np.ptp(fit.belief.relevance) > 0.1
+    again = fit_from_log(blind, many, CURVE, method="doubly-robust", cost=0.1, logger_scores=scores)
+    assert again.weights.values == pytest.approx(fit.weights.values, rel=1e-9)
+
+    rest = np.arange(corpus.n_queries - 5)
+    kept = np.arange(corpus.n_documents) < corpus.query_offsets[rest.size]
+    found = fitting._weights_of_rest(blind, many, fit, rest, kept)
+    shown = Shown(
+        blind.subset(rest), part_of_log(blind, with_never_shown(many), rest),
+        fit.logger_scores[kept],
+    )  # fmt: skip
+    known = with_relevance(fit.belief, fit_relevance(shown, fit.belief, ridges=(fit.ridge,)), shown)
+    own = fitting.weights_by(ESTIMATORS["doubly-robust"], shown.log, known)
+    assert np.array_equal(found.values, own.values)
+
+    judge = judge_by("doubly-robust", blind, many, CURVE, logger_scores=scores)
+    assert judge.estimator.key == "doubly-robust"
+    assert judge.refits is not None and judge.refits.shown.scores is not None
+    assert judge.belief.relevance is not None and np.ptp(judge.belief.relevance) > 0.1
+    for call in (fit_from_log, lambda *given, **more: judge_by("ips", *given, **more)):
+        with refused("", "direct", "doubly-robust", "ips"):
+            call(blind, many, CURVE, logger_scores=scores)
+    with refused("one_score_each"):
+        fit_from_log(blind, many, CURVE, method="direct", logger_scores=scores[1:])

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
 
 from tests.inputs import lesson_splits
 from tests.made_up_studies import made_up
+from tests.meaning import mentions
 from ultr_core.claims import CLAIMS
 from ultr_core.figures.repairs import repair_figure
 from ultr_core.lab import build_world, train_method
@@ -22,6 +24,7 @@ from ultr_core.studies import (
     StudyResult,
     cell_of,
     judge,
+    pays_from,
     read_study,
     repair_headline,
     run_in_process,
@@ -88,10 +91,47 @@ def test_a_headline_names_whom_the_best_repair_surely_beats(name: str) -> None:
     level = repair_headline(
         made_up(name, lambda *place: 11.0 + 0.1 * place[2]), result.plan.points[0]
     )
-    assert not re.search(r"\bbeats|\bloses", level)
+    assert not re.search(r"\bbeats|\bloses|\bpays", level)
     assert set(broken_methods(study)) | set(study.repaired_by) | {"production", "skyline"} == set(
         study.methods
     )
+
+
+def later(start: float) -> Callable[[str, Point, int], float]:
+    """Repairs ahead from some number of clicks, and behind with fewer."""
+    return lambda method, point, draw: (repaired if point.x >= start else turned)(
+        method, point, draw
+    )
+
+
+@pytest.mark.parametrize("name", ["few-clicks", "trust-steep"])
+def test_a_headline_says_from_how_many_clicks_a_repair_pays(name: str) -> None:
+    first, second, third = (STUDIES[name].x_values["quick"][at] for at in (0, 1, 2))
+    for start, wanted in ((first, first), (second, second), (1e9, None)):
+        result = made_up(name, later(start))
+        for point in result.plan.points:
+            best = best_repair(result, point)
+            assert best is not None and pays_from(result, best) == wanted
+            headline = repair_headline(result, point)
+            numbers = {f"{point.x:,.0f}", *([f"{wanted:,.0f}"] if wanted else [])}
+            assert set(re.findall(r"\d[\d,]*", headline)) == numbers
+    # What is behind with more clicks again does not pay, unless it is ahead after that.
+    gap = made_up(name, lambda *at: (turned if at[1].x == second else repaired)(*at))
+    assert pays_from(gap, STUDIES[name].repaired_by[-1]) == third
+
+
+def test_shipped_headlines_say_from_how_many_clicks_each_repair_pays() -> None:
+    found = {
+        name: [pays_from(shipped_result(name, RANKS), key) for key in STUDIES[name].repaired_by]
+        for name in REPAIRS
+    }
+    for name, starts in found.items():
+        grid = STUDIES[name].x_values["paper"]
+        assert any(starts) and {start for start in starts if start} <= set(grid)
+    assert found["few-clicks"][0] is None  # the direct method stops
+    result = shipped_result("few-clicks", RANKS)
+    headline = repair_headline(result, result.point(250))
+    assert mentions(headline, "250 clicks", f"{found['few-clicks'][1]:,.0f}.")
 
 
 @pytest.mark.parametrize("draws", [1, 2])
@@ -112,7 +152,7 @@ def test_any_part_of_a_run_can_be_read_and_drawn_at_every_number_of_clicks(
             trained = sum(key.split()[0] not in FIXED_METHODS for key in keys)
             assert drawn.count("ranker") <= trained
             if draws < 2 or not some:
-                assert not re.search(r"\bbeats|\bloses", headline)
+                assert not re.search(r"\bbeats|\bloses|\bpays", headline)
 
 
 def test_the_claims_hold_follow_the_numbers_and_fail_in_the_opposite() -> None:

@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
 
-from tests.meaning import refused
-from ultr_core.lab.logs import click_model, simulate_training_log
+from tests.meaning import mentions, refused
+from ultr_core.lab import METHODS
+from ultr_core.lab.logs import (
+    click_model,
+    known_exposure,
+    logger_price,
+    shown_rows,
+    simulate_training_log,
+    world_notices,
+)
 from ultr_core.lab.methods import LOG_FIELDS, WORLD_FIELDS, stage
 from ultr_core.lab.world import World, build_world
 from ultr_core.propensity import ESTIMATORS, Belief, Estimator
 from ultr_core.propensity.policy_aware import draws_per_impression, realised_exposure
 from ultr_core.settings import LOGGER_FIELD, Settings
 from ultr_core.users import LOGGERS, ClickLog, Cutoff, PowerLaw, TableCurve, logger_named
-from ultr_core.users.loggers import Query
+from ultr_core.users.loggers import Query, mixture
 
 SCORES = np.array([4.0, 3.0, 1.0, 0.5, 0.0])
-VARIED = [key for key, logger in LOGGERS.items() if logger.counts is not None]
+VARIED = [key for key, logger in LOGGERS.items() if not logger.fixed]
 CURVE = Cutoff(TableCurve((1.0, 0.5, 0.25, 0.125)), 2)
 
 
+@pytest.fixture(scope="module")
+def world() -> World:
+    return build_world(Settings())
+
+
 def counted(key: str, shown: int, draws: int = 1_000, seed: int = 0) -> np.ndarray:
-    counts = LOGGERS[key].counts
-    assert counts is not None
-    return counts(Query(SCORES, shown, draws), np.random.default_rng(seed))
+    return LOGGERS[key].counts(Query(SCORES, shown, draws), np.random.default_rng(seed))
 
 
 @pytest.mark.parametrize("key", VARIED)
@@ -56,10 +69,113 @@ def test_plackett_luce_shows_first_by_the_softmax_of_scores() -> None:
     keys = np.exp(2.0 * (SCORES - SCORES.mean()) / SCORES.std())
     share = keys / keys.sum()
     assert (np.abs(found - share) < 5 * np.sqrt(share * (1 - share) / draws)).all()
-    same = LOGGERS["plackett-luce"].counts
-    assert same is not None
-    flat = same(Query(np.ones(2), 1, draws), np.random.default_rng(0))[:, 0]
+    flat = LOGGERS["plackett-luce"].counts(Query(np.ones(2), 1, draws), np.random.default_rng(0))[
+        :, 0
+    ]
     assert abs(flat[0] - draws / 2) < 5 * np.sqrt(draws / 4)
+
+
+def lists_of(key: str, shown: int) -> list[tuple[float, tuple[int, ...]]]:
+    """Every ranking of the five that a logger may draw, with its probability."""
+    everyone, last = tuple(range(5)), min(shown, 5) - 1
+    if key == "production":
+        return [(1.0, everyone)]
+    if key == "replace-last":
+        found = []
+        for place in range(last, 5):
+            order = list(everyone)
+            order[last], order[place] = order[place], order[last]
+            found.append((1.0 / (5 - last), tuple(order)))
+        return found
+    if key == "mixture":
+        shuffled = [(0.2 / 120, order) for order in permutations(everyone)]
+        return [(0.8, everyone), *shuffled]
+    found, weight = [], np.exp(2.0 * (SCORES - SCORES.mean()) / SCORES.std())
+    for order in permutations(everyone):
+        left = [weight[list(order[place:])].sum() for place in range(5)]
+        found.append((float(np.prod(weight[list(order)] / left)), order))
+    return found
+
+
+@pytest.mark.parametrize("key", LOGGERS)
+@pytest.mark.parametrize("shown", [1, 3, 9])
+def test_chances_exposure_and_mean_ranks_are_those_of_all_rankings(key: str, shown: int) -> None:
+    query, p = Query(SCORES, shown, 1), np.array([1.0, 0.5, 0.25, 0.125, 0.0625])
+    places = min(shown, 5)
+    chances, ranks = np.zeros((5, places)), np.zeros(5)
+    for chance, order in lists_of(key, shown):
+        ranks[list(order)] += chance * np.arange(1, 6)
+        chances[list(order[:places]), np.arange(places)] += chance
+    logger = LOGGERS[key]
+    assert logger.chances(query) == pytest.approx(chances, abs=1e-10)
+    assert logger.mean_ranks(query) == pytest.approx(ranks, rel=1e-12)
+    rho = logger.exposure(query, p)
+    assert rho == pytest.approx(chances @ p[:places], abs=1e-10)
+    assert rho.sum() == pytest.approx(p[:places].sum(), abs=1e-9)
+    assert (rho > 0).all() or logger.fixed
+    # Counts have these means: 5 standard deviations of a binomial at the most.
+    seen = counted(key, shown, 4_000) / 4_000
+    assert np.abs(seen - chances).max() < 5 * np.sqrt(0.25 / 4_000)
+
+
+def test_rankers_that_share_the_traffic_70_to_30_are_averaged_exactly() -> None:
+    """Production's list and its reverse: six candidates, lists of three, nothing in common."""
+    backwards = replace(
+        LOGGERS["production"],
+        chances=lambda query: np.eye(6, query.places)[::-1],
+        mean_ranks=lambda query: np.arange(6.0, 0.0, -1.0),
+    )
+    both = mixture("two", "Two", "w", ((0.75, LOGGERS["production"]), (0.25, backwards)), "s")
+    query = Query(np.arange(6.0, 0.0, -1.0), 3, 1)
+    rho = both.exposure(query, np.array([1.0, 0.5, 0.25]))
+    assert rho.tolist() == [0.75, 0.375, 0.1875, 0.0625, 0.125, 0.25]
+    assert both.mean_ranks(query).tolist() == [2.25, 2.75, 3.25, 3.75, 4.25, 4.75]
+
+
+def test_the_price_of_a_logger_is_its_rankings_risk_less_productions(world: World) -> None:
+    prices = {key: logger_price(world, Settings(logger=key, shown=10)) for key in LOGGERS}
+    assert prices["production"] == 0.0
+    # Of replace-last: one swap in a draw, of rank k and a rank below or at it.
+    train, cost = world.train, 0.0
+    offsets = train.corpus.query_offsets
+    for first, last in pairwise(offsets):
+        r = train.relevance[first:last][np.argsort(train.presented_ranks[first:last])]
+        if r.size > 10:
+            at = np.arange(10, r.size + 1)
+            cost += ((at - 10) * (float(r[9]) - r[9:])).mean()
+    assert prices["replace-last"] == pytest.approx(cost / train.corpus.n_queries, rel=1e-12)
+    assert 0 < prices["replace-last"] < prices["mixture"]
+    told = world_notices(world, Settings(logger="mixture", shown=10))
+    assert mentions(told[-1], f"+{prices['mixture']:.2f}")
+    assert not world_notices(world, Settings())
+
+
+@pytest.mark.parametrize("key", ["replace-last", "mixture"])
+def test_known_exposure_is_what_that_of_a_long_log_tends_to(world: World, key: str) -> None:
+    settings = Settings(logger=key, shown=10, clicks=3_000)
+    curve = click_model(settings).curve
+    known = known_exposure(world, 0, settings, curve)
+    drawn = np.where(np.arange(world.train.corpus.n_queries) < 20, 20_000, 0)
+    rows = shown_rows(
+        world.train, world.logger_scores[0], settings, drawn, np.random.SeedSequence(3)
+    )
+    offsets = world.train.corpus.query_offsets
+    log = ClickLog(*rows, np.zeros(rows[0].size, int), int(drawn.sum()), offsets, draws=drawn)
+    realised = realised_exposure(log, curve.at(log.rank))
+    off = realised - known[log.document]
+    spread = np.sqrt(known[log.document] / drawn.max())  # p is at most 1, and rho its mean
+    assert (np.abs(off) < 5 * spread + 1e-12).all()
+    assert known[: offsets[20]].min() > 0
+
+
+def test_known_exposure_divides_clicks_where_it_is_given() -> None:
+    known = np.array([1.0, 0.25, 0.125, 0.5])
+    found = ESTIMATORS["policy-aware"].weigh(LOG, Belief(CURVE, exposure=known))
+    assert found.u.tolist() == (1.0 / known[LOG.document]).tolist()
+    with refused("", 3, 4):
+        ESTIMATORS["policy-aware"].weigh(LOG, Belief(CURVE, exposure=known[:3]))
+    method = METHODS["policy-aware-known"]
+    assert method.knows_logger and method.estimator is ESTIMATORS["policy-aware"]
 
 
 def test_the_registry_is_what_the_setting_offers() -> None:
@@ -145,11 +261,6 @@ def test_no_data_fills_a_hole_but_a_fitted_relevance_is_what_it_says() -> None:
     fitted = np.array([0.5, 0.25, 0.75, 0.5])
     found = mean_of(ESTIMATORS["doubly-robust"], never, Belief(CURVE, 0.0, fitted))
     assert [float(m) for m in found] == [1.0, 0.0, 0.75, 0.5]
-
-
-@pytest.fixture(scope="module")
-def world() -> World:
-    return build_world(Settings())
 
 
 @pytest.mark.parametrize("logger", LOGGERS)
