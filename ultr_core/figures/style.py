@@ -43,6 +43,8 @@ REPAIR_STYLES: Mapping[str, MethodStyle] = MappingProxyType(
         "affine": MethodStyle("#1B8A9E", "triangle-left", (1, 0)),
         "affine-doubly-robust": MethodStyle("#9A57C0", "diamond", (8, 3)),
         "policy-aware": MethodStyle("#5F8A1F", "square", (1, 0)),
+        "hindsight": MethodStyle("#A8442A", "wedge", (1, 0)),
+        "hindsight-doubly-robust": MethodStyle("#8E4B8A", "stroke", (8, 3)),
     }
 )
 """Of the methods that a comparison has only if it is asked for them."""

@@ -34,6 +34,8 @@ METHODS = Choices(
         "affine": "Affine",
         "affine-doubly-robust": "Affine doubly robust",
         "policy-aware": "Policy-aware",
+        "hindsight": "Hindsight",
+        "hindsight-doubly-robust": "Hindsight doubly robust",
     },
     help="which rankers learn from the clicks; default naive, propensity and clipped. With this "
     "option, --json gives for each ranker its estimator, its learner and, for each draw, the "

@@ -197,6 +197,24 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 asked=True,
             ),
             Method(
+                "hindsight",
+                "Hindsight",
+                "The same ranking SVM; a click counts 1/(p λ^h), where h is the number of clicks "
+                "above it and λ the probability of continuing after a click.",
+                WEIGHTED_FIELDS,
+                ESTIMATORS["hindsight"],
+                asked=True,
+            ),
+            Method(
+                "hindsight-doubly-robust",
+                "Hindsight doubly robust",
+                "Doubly robust, with propensities in hindsight; replaced by hindsight if a test "
+                "by rank rejects the fit.",
+                WEIGHTED_FIELDS,
+                ESTIMATORS["hindsight-doubly-robust"],
+                asked=True,
+            ),
+            Method(
                 "skyline",
                 "Full information (skyline)",
                 "Ranking SVM on all training labels: what perfect feedback would reach.",
