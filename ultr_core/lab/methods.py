@@ -208,8 +208,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "hindsight-doubly-robust",
                 "Hindsight doubly robust",
-                "Doubly robust, with propensities in hindsight; replaced by hindsight if a test "
-                "by rank rejects the fit.",
+                "Doubly robust, with propensities in hindsight and a relevance fitted to the "
+                "clicks with none above them.",
                 WEIGHTED_FIELDS,
                 ESTIMATORS["hindsight-doubly-robust"],
                 asked=True,

@@ -20,7 +20,7 @@ from ultr_core.propensity.estimator import (
     Estimator,
 )
 from ultr_core.propensity.fitted_relevance import DIRECT, affine_doubly_robust, doubly_robust
-from ultr_core.propensity.hindsight import HINDSIGHT, hindsight_doubly_robust
+from ultr_core.propensity.hindsight import HINDSIGHT, HINDSIGHT_DOUBLY_ROBUST
 from ultr_core.propensity.policy_aware import POLICY_AWARE
 from ultr_core.propensity.row_numbers import RowNumbers
 from ultr_core.propensity.weights import clipped_propensities
@@ -112,7 +112,7 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
             affine_doubly_robust(instead=AFFINE),
             POLICY_AWARE,
             HINDSIGHT,
-            hindsight_doubly_robust(instead=HINDSIGHT),
+            HINDSIGHT_DOUBLY_ROBUST,
         )
     }
 )

@@ -117,28 +117,27 @@ HINDSIGHT = Estimator(
 )
 
 
-def hindsight_doubly_robust(instead: Estimator) -> Estimator:
-    """The same with a fitted relevance; ``instead`` trains where that is wrong."""
-    return Estimator(
-        "hindsight-doubly-robust",
-        "Hindsight doubly robust",
-        counts="an impression counts the fitted relevance; a click counts the remainder, divided "
-        "by its propensity in hindsight (at least τ)",
-        words="The fitted relevance, corrected by clicks whose propensity in hindsight is raised "
-        "to at least τ; users who had left are discounted.",
-        expects=(
-            RIGHT_CONTINUATION,
-            RIGHT_CONTINUATION_AND_RELEVANCE,
-            RIGHT_CURVE_ABOVE_CLIP,
-            RIGHT_RELEVANCE,
-            NO_BIAS,
-            NO_BIAS_BUT_NOISE.counting(0.75, 0.25),
-            RIGHT_CURVE_BUT_NOISE.counting(0.75, 0.25),
-        ),
-        source="Oosterhuis (TOIS 2023), with propensities in hindsight",
-        numbers=_doubly_robust,
-        worked=((0.5, 2.0, 0.0), (0.125, 4.0, 0.25), (0.125, 2.0, 0.375, 0.5)),
-        needs=("curve", "clip", "relevance", "continuation"),
-        falls=FALLS,
-        instead=instead,
-    )
+HINDSIGHT_DOUBLY_ROBUST = Estimator(
+    "hindsight-doubly-robust",
+    "Hindsight doubly robust",
+    counts="an impression counts the fitted relevance; a click counts the remainder, divided "
+    "by its propensity in hindsight (at least τ)",
+    words="The fitted relevance, corrected by clicks whose propensity in hindsight is raised "
+    "to at least τ; users who had left are discounted.",
+    expects=(
+        RIGHT_CONTINUATION,
+        RIGHT_CONTINUATION_AND_RELEVANCE,
+        RIGHT_CURVE_ABOVE_CLIP,
+        RIGHT_RELEVANCE,
+        NO_BIAS,
+        NO_BIAS_BUT_NOISE.counting(0.75, 0.25),
+        RIGHT_CURVE_BUT_NOISE.counting(0.75, 0.25),
+    ),
+    source="Oosterhuis (TOIS 2023), with propensities in hindsight",
+    numbers=_doubly_robust,
+    worked=((0.5, 2.0, 0.0), (0.125, 4.0, 0.25), (0.125, 2.0, 0.375, 0.5)),
+    needs=("curve", "clip", "relevance", "continuation"),
+    falls=FALLS,
+)
+"""Nothing trains in its place. The fit knows the score of the ranker that showed the lists, so what
+a test by rank would reject is a relevance that is not linear, and clicks correct that."""
