@@ -88,10 +88,12 @@ USERS_FIELD = Choice(
         "position": "Position bias",
         "trust-mild": "Trust bias, mild",
         "trust-steep": "Trust bias, steep",
+        "leaving": "Leaving after a click",
     },
     name="users",
     help="How users click. Trusting users have their own curve and noise, so η, η′, ε₊, ε₋ "
-    "and given curves have no effect, and weights divide by the users' own examination.",
+    "and given curves have no effect, and weights divide by the users' own examination. Leaving "
+    "users continue after a click only with probability λ.",
 )  # fmt: skip
 """Written out, for help must not wait for NumPy; the keys of `ultr_core.users.USERS`."""
 
@@ -114,11 +116,28 @@ SHOWN_FIELD = Number(
     help="The number of documents that a list shows. Nobody sees documents below that.",
 )  # fmt: skip
 
-FURTHER_FIELDS: tuple[Choice | Number, ...] = (USERS_FIELD, LOGGER_FIELD, SHOWN_FIELD)
+CONTINUATION_FIELD = Number(
+    "continuation", "Continuation λ", 0.01, 1.0, default=0.5, symbol="λ", decimals=2, step=0.01,
+    help="Probability that a leaving user continues down the list after a click; at 1 nobody "
+    "leaves. Hindsight estimators know it.",
+)  # fmt: skip
+
+FURTHER_FIELDS: tuple[Choice | Number, ...] = (
+    USERS_FIELD, LOGGER_FIELD, SHOWN_FIELD, CONTINUATION_FIELD,
+)  # fmt: skip
 """Fields that only a comparison of rankers has; elsewhere they are at their defaults."""
 
 POSITION_FIELDS = ("eta", "eps_minus", "eps_plus", "assumed_eta", *CURVES)
-"""Settings that act on users with position bias alone."""
+"""Settings of curve and noise, which do not act on users who have their own."""
+
+_IDLE: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "position": (CONTINUATION_FIELD.name,),
+        "trust-mild": (*POSITION_FIELDS, CONTINUATION_FIELD.name),
+        "trust-steep": (*POSITION_FIELDS, CONTINUATION_FIELD.name),
+        "leaving": (),
+    }
+)
 
 ALL_FIELDS: tuple[Field, ...] = (*SETTING_FIELDS, *FURTHER_FIELDS)
 """All fields of `Settings`."""
@@ -130,7 +149,8 @@ class Settings:
 
     ``curve`` is the users' examination and ``assumed_curve`` what the learner assumes: numbers for
     ranks 1, 2, ... that replace (1/r)^η and (1/r)^η′; empty for the power laws. ``users`` is a key
-    of ``USERS``, ``logger`` one of ``LOGGERS``, and ``shown`` the k of its lists.
+    of ``USERS``, ``logger`` one of ``LOGGERS``, ``shown`` the k of its lists, and ``continuation``
+    the λ of users who leave after a click.
 
     Raises :class:`InputError` for a value outside its range and for ε₊ ≤ ε₋ (section 5.2 of the
     paper needs 1 ≥ ε₊ > ε₋ ≥ 0).
@@ -150,6 +170,7 @@ class Settings:
     users: str = str(USERS_FIELD.default)
     logger: str = str(LOGGER_FIELD.default)
     shown: int = int(SHOWN_FIELD.default)
+    continuation: float = float(CONTINUATION_FIELD.default)
 
     def __post_init__(self) -> None:
         set_checked(self, ALL_FIELDS)
@@ -193,10 +214,18 @@ class Settings:
             return self.curve == self.assumed_curve
         return self.eta == self.assumed_eta
 
+    @property
+    def idle(self) -> tuple[str, ...]:
+        """Names of the fields that do not act on these users."""
+        return _IDLE[self.users]
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values by name, in the order of the sliders; other fields only if not default."""
         curves = {name: list(values) for name, values in self.curves.items()}
-        return {**self.numbers, **curves, **self.further}
+        found = {**self.numbers, **curves, **self.further}
+        if CONTINUATION_FIELD.name not in self.idle:
+            found[CONTINUATION_FIELD.name] = self.continuation
+        return found
 
     def to_query(self) -> str:
         """URL query string of the values that differ from their defaults, as sliders write them."""

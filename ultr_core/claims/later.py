@@ -172,7 +172,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "R2": _robust_bias,
         "R3": _wrong_curve_stays,
         "R5": _aware_is_unbiased,
-        "R11": _guard_rejects,
+        "R15": _guard_rejects,
         **{key: partial(judged, *rule) for key, rule in _JUDGED.items()},
     }
 )

@@ -10,7 +10,18 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from ultr_core.claims import common, estimation, figures, foundations, later, live, noise, runs, svm
+from ultr_core.claims import (
+    common,
+    estimation,
+    figures,
+    foundations,
+    later,
+    leaving,
+    live,
+    noise,
+    runs,
+    svm,
+)
 from ultr_core.claims.common import (
     REACH,
     SWAP_SESSIONS,
@@ -192,7 +203,7 @@ SECTIONS: Mapping[str, str] = MappingProxyType(
 MEASURES: Mapping[str, Measure] = MappingProxyType(
     {
         key: measure
-        for part in (foundations, noise, estimation, svm, figures, live, runs, later)
+        for part in (foundations, noise, estimation, svm, figures, live, runs, later, leaving)
         for key, measure in part.MEASURES.items()
     }
 )

@@ -28,6 +28,7 @@ from ultr_core.lab import Cell, Lab, Logs, Store, TrainedMethod, World
 from ultr_core.lab.logs import simulate_training_log
 from ultr_core.learners import LinearRanker, fit_ranker, weighted_hinge
 from ultr_core.proofs import Evidence, SmallWorld
+from ultr_core.proofs.leaving import LeavingCase
 from ultr_core.proofs.repairs import CLIP, FIXED, TOO_STEEP, SmallCase
 from ultr_core.propensity import SwapCounts, Weights, ips_weights, simulate_swaps
 from ultr_core.studies import FIGURES, Plan, Point, StudyResult
@@ -42,6 +43,7 @@ from ultr_core.users import (
 )
 
 T = TypeVar("T")
+Small = TypeVar("Small", SmallCase, LeavingCase)
 Change = Callable[[Lab, Any, Cell], Any]
 """Given a lab, what a stage makes and its cell: what it makes instead."""
 
@@ -117,7 +119,7 @@ def _proofs(words: str, *names: str, **values: Any) -> Mutation:
 def _case(words: str, claim: str, **values: Any) -> Mutation:
     """The estimator, users or logger of one claim of later work altered."""
 
-    def change(_: Lab, case: SmallCase, cell: Cell) -> SmallCase:
+    def change(_: Lab, case: Small, cell: Cell) -> Small:
         return replace(case, **values) if cell.args[0] == claim else case
 
     return _altered(words, small_case=change)
@@ -547,6 +549,14 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             seen_by_fit=lambda _, seen, __: replace(seen, scores=True),
         ),
         "logger-is-fixed": _case("The logger always shows one list.", "R5", lists=FIXED),
+        "hindsight-believes-wrong": _case("The assumed λ is 3/4.", "R11", assumed=Fraction(3, 4)),
+        "hindsight-believes-right": _case(
+            "The assumed λ is that of the users.", "R12", assumed=None
+        ),
+        "all-leave-alike": _case(
+            "λ is 1/2 after every click.", "R13", satisfied=None, continuation=Fraction(1, 2)
+        ),
+        "robust-misjudges-leaving": _case("The assumed λ is 3/4.", "R14", assumed=Fraction(3, 4)),
         "proof-unseen": _proofs(
             "A relevant document is never seen.",
             "ips-unbiased",

@@ -35,6 +35,8 @@ METHODS = Choices(
         "affine-doubly-robust": "Affine doubly robust",
         "policy-aware": "Policy-aware",
         "policy-aware-known": "Policy-aware, known ρ",
+        "hindsight": "Hindsight",
+        "hindsight-doubly-robust": "Hindsight doubly robust",
     },
     help="which rankers learn from the clicks; default naive, propensity and clipped. With this "
     "option, --json gives for each ranker its estimator, its learner and, for each click log, the "

@@ -20,7 +20,7 @@ from ultr_core.errors import InputError
 from ultr_core.fields import Choice, Choices, Field, Number, Switch
 from ultr_core.jobs.files import File, protect_inputs
 from ultr_core.jobs.output import CHECK_FAILED, OK, option_of, print_json, print_notes
-from ultr_core.settings import ALL_FIELDS, POSITION_FIELDS, USERS_FIELD, Settings
+from ultr_core.settings import ALL_FIELDS, POSITION_FIELDS, Settings
 from ultr_core.words import as_argument
 
 if TYPE_CHECKING:
@@ -297,9 +297,10 @@ def _settings_from(
                 "one_of_two",
             )
     settings, notices = Settings.from_options({**others, **_curve_values(files)})
-    if settings.users != USERS_FIELD.default:
-        return settings, (*notices, *_own_curve_note(settings, asked))
-    return settings, (*notices, *(_belief_note(settings, asked) if believing else ()))
+    notes = (*notices, *_idle_note(settings, asked))
+    if not set(POSITION_FIELDS).isdisjoint(settings.idle):
+        return settings, notes
+    return settings, (*notes, *(_belief_note(settings, asked) if believing else ()))
 
 
 def _curve_values(files: Mapping[str, str]) -> dict[str, Any]:
@@ -310,15 +311,13 @@ def _curve_values(files: Mapping[str, str]) -> dict[str, Any]:
     return {name: read_curve_values(path) for name, path in files.items()}
 
 
-def _own_curve_note(settings: Settings, asked: Mapping[str, str]) -> tuple[str, ...]:
-    """Users with a curve and noise of their own leave the settings of these without effect."""
-    idle = [option_of(name) for name in asked if name in POSITION_FIELDS]
+def _idle_note(settings: Settings, asked: Mapping[str, str]) -> tuple[str, ...]:
+    """Users with a curve and noise of their own, or who never leave, do not use all settings."""
+    idle = [option_of(name) for name in asked if name in settings.idle]
     if not idle:
         return ()
-    return (
-        f"the users {settings.users} have their own curve and noise, so {', '.join(idle)} "
-        f"{'has' if len(idle) == 1 else 'have'} no effect.",
-    )
+    has = "has" if len(idle) == 1 else "have"
+    return (f"{', '.join(idle)} {has} no effect on the users {settings.users}.",)
 
 
 def _belief_note(settings: Settings, asked: Mapping[str, str]) -> tuple[str, ...]:

@@ -18,8 +18,7 @@ from ultr_core.lab.training import TrainedMethod
 from ultr_core.lab.world import TestRisk, World
 from ultr_core.propensity import ESTIMATORS
 from ultr_core.risk import Estimate, difference_with_reach, interval_over_draws, plus_minus
-from ultr_core.settings import PARAMETERS, POSITION_FIELDS, Settings
-from ultr_core.users import USERS
+from ultr_core.settings import PARAMETERS, Settings
 from ultr_core.words import counted
 
 Trained = Mapping[str, Sequence[TrainedMethod]]
@@ -292,11 +291,11 @@ def _read_gap(comparison: Comparison) -> str:
 
 
 def _settings(settings: Settings) -> dict[str, Any]:
-    """The settings that act, and the names of those that users with a curve of their own ignore."""
+    """The settings that act, and the names of those that do not act on these users."""
     found = settings.as_dict()
-    if not USERS[settings.users].own:
+    idle = [name for name in settings.idle if name in found]
+    if not idle:
         return {"settings": found}
-    idle = [name for name in POSITION_FIELDS if name in found]
     acting = {name: value for name, value in found.items() if name not in idle}
     return {"settings": acting, "without_effect": idle}
 

@@ -14,16 +14,19 @@ from ultr_core.errors import InputError
 from ultr_core.lab.world import LoggedQueries, World
 from ultr_core.propensity import Belief
 from ultr_core.propensity.curves import MeasuredCurve, table_curve
-from ultr_core.settings import FURTHER_FIELDS, SHOWN_FIELD, Settings
+from ultr_core.settings import FURTHER_FIELDS, LOGGER_FIELD, SHOWN_FIELD, Settings
 from ultr_core.users import (
     LOGGERS,
     USERS,
     ClickLog,
+    LeavingUsers,
     PositionModel,
+    TrustBiasModel,
     clicks_per_query_draw,
     count_queries,
     query_draws_for,
     simulate_counts,
+    simulate_leaving,
 )
 from ultr_core.users.examination import Cutoff, ExaminationCurve, PowerLaw
 from ultr_core.users.loggers import Query
@@ -111,19 +114,23 @@ def click_model(settings: Settings) -> AffineUsers:
 
 
 def _of_kind(settings: Settings, curve: ExaminationCurve) -> AffineUsers:
-    users = USERS[settings.users].model(curve, settings.eps_plus, settings.eps_minus)
+    users = USERS[settings.users].model(
+        curve, settings.eps_plus, settings.eps_minus, settings.continuation
+    )
     if settings.shown == SHOWN_FIELD.default:
         return users
     return replace(users, curve=Cutoff(users.curve, settings.shown))
 
 
 def belief_about(settings: Settings) -> Belief:
-    """What the learner believes: the assumed curve, and the noise of the users.
+    """What the learner believes: the assumed curve, the noise of the users, and their lambda.
 
-    Of users with a curve of their own it knows that. The noise is for estimators that need it.
+    Of users with a curve of their own it knows that. Noise and lambda are for estimators that need
+    them.
     """
     believed = _of_kind(settings, assumed_curve(settings))
-    return Belief(believed.curve, users=believed)
+    continuation = believed.continuation if isinstance(believed, LeavingUsers) else 1.0
+    return Belief(believed.curve, users=believed, continuation=continuation)
 
 
 def world_notices(world: World, settings: Settings) -> tuple[str, ...]:
@@ -239,13 +246,23 @@ def _simulate(
     world: World, part: int, settings: Settings, clicks: float, stream: tuple[int, int]
 ) -> ClickLog:
     queries = (world.train, world.validation)[part]
-    if not LOGGERS[settings.logger].fixed:
-        return _varied(queries, world.logger_scores[part], settings, clicks, stream)
-    ranks = queries.presented_ranks
-    offsets = queries.corpus.query_offsets
-    probability = click_model(settings).click_probability(queries.relevance, ranks)
-    draws = draws_for(clicks, probability, offsets)
+    users, varied = click_model(settings), not LOGGERS[settings.logger].fixed
     seed = np.random.SeedSequence(settings.seed, spawn_key=stream)
+    ranks, offsets = queries.presented_ranks, queries.corpus.query_offsets
+    if isinstance(users, LeavingUsers):
+        if varied:
+            raise InputError(
+                "Users who leave after a click are simulated on fixed lists only; choose the "
+                f"logger production, not {settings.logger}.",
+                LOGGER_FIELD.name,
+            )
+        probability = users.click_probability(queries.relevance, ranks, offsets)
+        draws = draws_for(clicks, probability, offsets)
+        return simulate_leaving(users, queries.relevance, ranks, offsets, draws, seed)
+    if varied:
+        return _varied(queries, users, world.logger_scores[part], settings, clicks, seed)
+    probability = users.click_probability(queries.relevance, ranks)
+    draws = draws_for(clicks, probability, offsets)
     return simulate_counts(probability, ranks, offsets, draws, seed)
 
 
@@ -255,14 +272,14 @@ PILOT = 10
 
 def _varied(
     queries: LoggedQueries,
+    users: PositionModel | TrustBiasModel,
     scores: NDArray[np.float64],
     settings: Settings,
     clicks: float,
-    stream: tuple[int, int],
+    seed: np.random.SeedSequence,
 ) -> ClickLog:
     """Clicks on lists that change from draw to draw; logs of several sizes are not nested."""
-    users, offsets = click_model(settings), queries.corpus.query_offsets
-    seed = np.random.SeedSequence(settings.seed, spawn_key=stream)
+    offsets = queries.corpus.query_offsets
     pilot = np.full(offsets.size - 1, PILOT)
     document, rank, times = shown_rows(queries, scores, settings, pilot, child(seed, 2))
     rate = float(times @ users.click_probability(queries.relevance[document], rank))

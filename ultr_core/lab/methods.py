@@ -209,6 +209,24 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 knows_logger=True,
             ),
             Method(
+                "hindsight",
+                "Hindsight",
+                "The same ranking SVM; a click counts 1/(p λ^h), where h is the number of clicks "
+                "above it and λ the probability of continuing after a click.",
+                WEIGHTED_FIELDS,
+                ESTIMATORS["hindsight"],
+                asked=True,
+            ),
+            Method(
+                "hindsight-doubly-robust",
+                "Hindsight doubly robust",
+                "Doubly robust, with propensities in hindsight and a relevance fitted to the "
+                "clicks with none above them.",
+                WEIGHTED_FIELDS,
+                ESTIMATORS["hindsight-doubly-robust"],
+                asked=True,
+            ),
+            Method(
                 "skyline",
                 "Full information (skyline)",
                 "Ranking SVM on all training labels: what perfect feedback would reach.",

@@ -142,6 +142,7 @@ def _solved(gram: FloatArray, right: FloatArray, ridge: float) -> FittedRelevanc
 def _by_document(log: ClickLog, belief: Belief) -> tuple[FloatArray, FloatArray]:
     """Sums over the rows of a document: impressions alpha^2, alpha (clicks - impressions beta)."""
     alpha, beta = belief.affine(log.rank)
+    alpha = np.where(belief.follows(log), alpha, 0.0)
     return (
         log.sum_by_document(log.impressions * alpha**2),
         log.sum_by_document(alpha * (log.clicks - log.impressions * beta)),

@@ -42,9 +42,10 @@ FloatArray = NDArray[np.float64]
 FIT_METHODS = tuple(
     key
     for key, estimator in ESTIMATORS.items()
-    if not estimator.normalised and "noise" not in estimator.needs
+    if not estimator.normalised and {"noise", "continuation"}.isdisjoint(estimator.needs)
 )
-"""Ways to weight the clicks of a log whose noise nobody knows: keys of estimators that train."""
+"""Ways to weight the clicks of a log of whose users only a curve is known: keys of estimators that
+train."""
 
 DEFAULT_METHOD = "ips"
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ultr_core.lazy import on_demand
 
 if TYPE_CHECKING:
+    from ultr_core.propensity.continuation import ContinuationEstimate, estimate_continuation
     from ultr_core.propensity.curves import (
         FITS,
         AssembledCurve,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
         interventional_sets,
         pair_relevance,
     )
+    from ultr_core.propensity.hindsight import hindsight_propensities
     from ultr_core.propensity.log_estimates import LogEstimate, default_method, estimate_from_log
     from ultr_core.propensity.methods import (
         LOG_METHODS,
@@ -89,6 +91,7 @@ __all__ = [
     "Belief",
     "ClickWeightDiagnostics",
     "ClippingEffect",
+    "ContinuationEstimate",
     "Counts",
     "CurveOptions",
     "DisplayCounts",
@@ -119,6 +122,7 @@ __all__ = [
     "displays_of_logs",
     "estimate_by_em",
     "estimate_click_rates",
+    "estimate_continuation",
     "estimate_from_log",
     "estimate_neighbour_swaps",
     "estimate_shuffling",
@@ -126,6 +130,7 @@ __all__ = [
     "estimator_named",
     "full_information_weights",
     "harvest",
+    "hindsight_propensities",
     "interventional_sets",
     "inverse_propensities",
     "ips_weights",

@@ -23,10 +23,11 @@ from ultr_core.propensity.row_numbers import RowNumbers, require_propensities
 from ultr_core.users.click_log import ClickLog
 from ultr_core.users.click_models import ClickModel, PositionModel, TrustBiasModel
 from ultr_core.users.examination import ExaminationCurve, PowerLaw, TableCurve
+from ultr_core.users.leaving import LeavingUsers
 
 FloatArray = NDArray[np.float64]
 
-Need = Literal["curve", "clip", "relevance", "noise"]
+Need = Literal["curve", "clip", "relevance", "noise", "continuation"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class Belief:
     relevance: r_hat of each document, float64 [documents] in [0, 1], if one has been fitted. users:
     how they click, including noise, if that is known. exposure: rho of each document, float64
     [documents], if the logger is known; policy-aware weights else take it from the log.
+    continuation: lambda, the probability that users continue after a click; below 1 the contexts of
+    the log are clicks above.
     """
 
     curve: ExaminationCurve
@@ -44,6 +47,7 @@ class Belief:
     relevance: FloatArray | None = field(default=None, compare=False)
     users: ClickModel | None = None
     exposure: FloatArray | None = field(default=None, compare=False)
+    continuation: float = 1.0
 
     def affine(self, ranks: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Alpha and beta of P(c = 1 | r, rank) = alpha r + beta of the users, by default p and
@@ -52,6 +56,15 @@ class Belief:
             return self.users.affine(ranks)
         alpha = self.curve.at(ranks)
         return alpha, np.zeros(alpha.shape)
+
+    def follows(self, log: ClickLog) -> NDArray[np.bool_]:
+        """Rows whose clicks have probability alpha r + beta, bool [rows].
+
+        Of users who may leave, those are the rows without a click above: below one, who is still
+        there depends on what else was not clicked.
+        """
+        found: NDArray[np.bool_] = (log.context == 0) | (self.continuation == 1)
+        return found
 
     def relevance_of(self, log: ClickLog) -> FloatArray:
         """r_hat of the document of each row of a log; raises InputError if it has another size."""
@@ -167,6 +180,22 @@ RIGHT_NOISE_AND_RELEVANCE = Expectation(
     fitted=right_relevance,
 )
 
+_LEAVING = LeavingUsers(SMALL_CURVE, continuation=0.5)
+
+RIGHT_CONTINUATION = Expectation(
+    "the propensities and λ are correct and above 0, λ does not depend on what was clicked, and "
+    "only relevant documents are clicked",
+    _LEAVING,
+    Belief(SMALL_CURVE, continuation=0.5),
+)
+RIGHT_CONTINUATION_AND_RELEVANCE = Expectation(
+    "the propensities, λ and the relevance fitted to the clicks are correct, and only relevant "
+    "documents are clicked",
+    _LEAVING,
+    Belief(SMALL_CURVE, clip=0.25, continuation=0.5),
+    fitted=right_relevance,
+)
+
 CASES: tuple[Expectation, ...] = (
     NO_BIAS,
     NO_BIAS_BUT_NOISE,
@@ -178,7 +207,11 @@ CASES: tuple[Expectation, ...] = (
 if it says so, and only then."""
 
 FURTHER_CASES: Mapping[Need, tuple[Expectation, ...]] = MappingProxyType(
-    {"relevance": (RIGHT_RELEVANCE,), "noise": (RIGHT_NOISE, RIGHT_NOISE_AND_RELEVANCE)}
+    {
+        "relevance": (RIGHT_RELEVANCE,),
+        "noise": (RIGHT_NOISE, RIGHT_NOISE_AND_RELEVANCE),
+        "continuation": (RIGHT_CONTINUATION, RIGHT_CONTINUATION_AND_RELEVANCE),
+    }
 )
 """Cases of what only estimators with that need are told."""
 
@@ -298,8 +331,10 @@ class Estimator:
         return f"{what}, where {self.counts}; lower is better"
 
     def told(self, belief: Belief) -> Belief:
-        """The belief without the users' noise, unless the estimator needs it."""
-        return belief if "noise" in self.needs else replace(belief, users=None)
+        """The belief without the users' noise and their lambda, unless the estimator needs them."""
+        users = belief.users if "noise" in self.needs else None
+        continuation = belief.continuation if "continuation" in self.needs else 1.0
+        return replace(belief, users=users, continuation=continuation)
 
     def weigh(self, log: ClickLog, belief: Belief) -> RowNumbers:
         """Its u and v for a log.

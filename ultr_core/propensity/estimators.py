@@ -20,6 +20,7 @@ from ultr_core.propensity.estimator import (
     Estimator,
 )
 from ultr_core.propensity.fitted_relevance import DIRECT, affine_doubly_robust, doubly_robust
+from ultr_core.propensity.hindsight import HINDSIGHT, HINDSIGHT_DOUBLY_ROBUST
 from ultr_core.propensity.policy_aware import POLICY_AWARE
 from ultr_core.propensity.row_numbers import RowNumbers
 from ultr_core.propensity.weights import clipped_propensities
@@ -110,6 +111,8 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
             AFFINE,
             affine_doubly_robust(instead=AFFINE),
             POLICY_AWARE,
+            HINDSIGHT,
+            HINDSIGHT_DOUBLY_ROBUST,
         )
     }
 )

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         true_risk,
         true_risks,
     )
+    from ultr_core.risk.leaving import LeavingMoments, leaving_moments
     from ultr_core.risk.moments import (
         AffineLaw,
         Judgement,
@@ -55,6 +56,7 @@ __all__ = [
     "Estimate",
     "GroupEstimates",
     "Judgement",
+    "LeavingMoments",
     "RiskEstimates",
     "ShownDifference",
     "affine_law",
@@ -74,6 +76,7 @@ __all__ = [
     "interval_over_draws",
     "judgements",
     "kendall_tau",
+    "leaving_moments",
     "mean_rank_of_relevant",
     "noise_share",
     "order_agreement",

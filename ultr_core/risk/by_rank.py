@@ -87,13 +87,17 @@ class RankTest:
 
 
 def clicks_by_rank(log: ClickLog, belief: Belief) -> RankTest:
-    """Test the relevance of a belief: sum over rows of impressions (alpha r_hat + beta) by rank."""
+    """Test the relevance of a belief: sum over rows of impressions (alpha r_hat + beta) by rank.
+
+    Rows in which users may have left (`Belief.follows`) do not count.
+    """
     alpha, beta = belief.affine(log.rank)
-    expected = log.impressions * (alpha * belief.relevance_of(log) + beta)
-    group = np.digitize(log.rank, FIRST_RANKS) - 1
+    rows = belief.follows(log)
+    expected = (log.impressions * (alpha * belief.relevance_of(log) + beta))[rows]
+    group = np.digitize(log.rank[rows], FIRST_RANKS) - 1
     size = len(FIRST_RANKS)
     return RankTest(
-        tuple(int(n) for n in np.bincount(group, log.clicks, size)),
+        tuple(int(n) for n in np.bincount(group, log.clicks[rows], size)),
         tuple(np.bincount(group, expected, size).tolist()),
     )
 

@@ -428,6 +428,16 @@ def weigh(log: ClickLog, numbers: Sequence[Numbers]) -> list[Weighed]:
     return [_weighed(log, of_rows) for of_rows in numbers]
 
 
+def _dependent(log: ClickLog) -> str:
+    """Why a log by contexts has no interval: its standard error takes clicks as independent."""
+    if not log.context.any():
+        return ""
+    return (
+        "no interval: clicks of one presentation depend on each other if the log is counted by "
+        "clicks above, or by another context; a GroupedLog of groups of presentations has one"
+    )
+
+
 def _weighed(log: ClickLog, numbers: Numbers) -> Weighed:
     of_rows = row_numbers(numbers).on_log(log)
     if log.query_draws < 2:
@@ -453,7 +463,7 @@ def _weighed(log: ClickLog, numbers: Numbers) -> Weighed:
         size,
         float(of_rows.u.max(initial=0)),
         of_rows.counts_impressions,
-        too_few_clicks(log, numbers),
+        _dependent(log) or too_few_clicks(log, numbers),
         weight,
         heavy,
         heaviest[heavy],

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     )
     from ultr_core.users.examination import Cutoff, ExaminationCurve, PowerLaw, TableCurve
     from ultr_core.users.grouped_log import GroupCounts, GroupedLog
+    from ultr_core.users.leaving import (
+        LeavingUsers,
+        count_by_clicks_above,
+        rows_by_clicks_above,
+        simulate_leaving,
+    )
     from ultr_core.users.loggers import LOGGERS, logger_named
     from ultr_core.users.query_draws import count_queries, draw_queries
     from ultr_core.users.registry import USERS, users_named
@@ -36,6 +42,7 @@ __all__ = [
     "ExaminationCurve",
     "GroupCounts",
     "GroupedLog",
+    "LeavingUsers",
     "PositionModel",
     "PowerLaw",
     "Sessions",
@@ -43,11 +50,14 @@ __all__ = [
     "TrustBiasModel",
     "binomial_quantile",
     "clicks_per_query_draw",
+    "count_by_clicks_above",
     "count_queries",
     "draw_queries",
     "logger_named",
     "query_draws_for",
+    "rows_by_clicks_above",
     "simulate_counts",
+    "simulate_leaving",
     "simulate_sessions",
     "users_named",
 ]

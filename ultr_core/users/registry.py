@@ -9,8 +9,9 @@ from types import MappingProxyType
 from ultr_core.errors import InputError, quoted
 from ultr_core.users.click_models import PositionModel, TrustBiasModel
 from ultr_core.users.examination import ExaminationCurve
+from ultr_core.users.leaving import LeavingUsers
 
-AffineUsers = PositionModel | TrustBiasModel
+AffineUsers = PositionModel | TrustBiasModel | LeavingUsers
 """Click models that have a curve of examination, and are affine in the relevance."""
 
 
@@ -19,15 +20,15 @@ class Users:
     """One kind of users.
 
     key, label: its stable name, and the name that readers see. words: how they click, in a sentence
-    or two. model: of an examination curve, eps_plus and eps_minus. own: whether curve and noise are
-    its own, so that those of the settings do not act, and what divides by a propensity divides by
-    its theta. source: where it comes from.
+    or two. model: of an examination curve, eps_plus, eps_minus and the lambda of users who leave.
+    own: whether curve and noise are its own, so that those of the settings do not act, and what
+    divides by a propensity divides by its theta. source: where it comes from.
     """
 
     key: str
     label: str
     words: str
-    model: Callable[[ExaminationCurve, float, float], AffineUsers]
+    model: Callable[[ExaminationCurve, float, float, float], AffineUsers]
     source: str
     own: bool = False
 
@@ -47,7 +48,7 @@ USERS: Mapping[str, Users] = MappingProxyType(
                 "They examine rank r with probability p_r, and click on what they examine with "
                 "probability ε₊ if it is relevant and ε₋ if not. The users' curve is set by η or "
                 "given; IPS divides by the curve of η′ or the learner's curve.",
-                PositionModel,
+                lambda curve, plus, minus, _: PositionModel(curve, plus, minus),
                 "sections 5.1 and 5.2 of Joachims, Swaminathan and Schnabel (2017)",
             ),
             Users(
@@ -68,6 +69,15 @@ USERS: Mapping[str, Users] = MappingProxyType(
                 lambda *_: TrustBiasModel.steep(200),
                 "Vardasbi, Oosterhuis and de Rijke (CIKM 2020)",
                 own=True,
+            ),
+            Users(
+                "leaving",
+                "Leaving after a click",
+                "They examine and click as with position bias, but after each click they continue "
+                "with probability λ and otherwise leave. Curve and noise are set by η, ε₊ and ε₋; "
+                "IPS divides by the curve of η′ or the learner's curve.",
+                LeavingUsers,
+                "Guo, Liu and Wang (WSDM 2009), with examination by rank",
             ),
         )
     }

@@ -45,7 +45,15 @@ from ultr_core.risk import (
     variance_of_delta,
     variance_of_risk,
 )
-from ultr_core.users import ClickLog, PositionModel, PowerLaw, TableCurve, simulate_counts
+from ultr_core.users import (
+    ClickLog,
+    LeavingUsers,
+    PositionModel,
+    PowerLaw,
+    TableCurve,
+    rows_by_clicks_above,
+    simulate_counts,
+)
 
 EVERY = pytest.mark.parametrize("estimator", ESTIMATORS.values(), ids=ESTIMATORS)
 PAPER = ("naive", "ips", "clipped", "snips")
@@ -58,6 +66,7 @@ PRESENTED, JUDGED = np.array([2, 1, 4, 3]), np.array([1, 3, 2, 4])
 RELEVANCE, OFFSETS = np.array([True, False, True, True]), np.array([0, 4])
 BELIEF = Belief(CURVE, 0.25, poor_relevance(RELEVANCE))
 ROWS = ClickLog.presented(PRESENTED, OFFSETS)
+LEAVING_ROWS = rows_by_clicks_above(PRESENTED, OFFSETS)
 
 
 def patterns(pi: np.ndarray) -> Iterator[tuple[tuple[int, ...], Fraction]]:
@@ -99,6 +108,38 @@ def means(numbers: RowNumbers, pi: np.ndarray) -> list[Fraction]:
     return found
 
 
+def visits(users: LeavingUsers, relevance: np.ndarray) -> Iterator[tuple[list, Fraction]]:
+    """Clicks by rank of everything that one user may do, leaving or not, with its probability."""
+    clicking = users.at_first.click_probability(relevance, PRESENTED)
+    at = [Fraction(clicking[document]) for document in np.argsort(PRESENTED)]
+    stay, size = Fraction(users.continuation), len(at)
+
+    def on(clicks: list, weight: Fraction) -> Iterator[tuple[list, Fraction]]:
+        rank = len(clicks)
+        if not weight:
+            return
+        if rank == size:
+            yield clicks, weight
+            return
+        yield from on([*clicks, 0], weight * (1 - at[rank]))
+        yield from on([*clicks, 1], weight * at[rank] * stay)
+        yield [*clicks, 1, *[0] * (size - rank - 1)], weight * at[rank] * (1 - stay)
+
+    return on([], Fraction(1))
+
+
+def leaving_means(numbers: RowNumbers, users: LeavingUsers, relevance: np.ndarray) -> list:
+    """What each document counts on average, over all visits, in fractions."""
+    rows = zip(LEAVING_ROWS.document.tolist(), LEAVING_ROWS.context.tolist(), strict=True)
+    of_row = dict(zip(rows, in_fractions(numbers), strict=True))
+    found = [Fraction(0)] * 4
+    for clicks, weight in visits(users, relevance):
+        for document, rank in enumerate(PRESENTED):
+            u, v = of_row[document, sum(clicks[: rank - 1])]
+            found[document] += weight * (u * clicks[rank - 1] + v)
+    return found
+
+
 def moments(estimator: Estimator, users: PositionModel, ranks: np.ndarray) -> tuple:
     """Mean and variance of a presentation: enumerated, and in closed form."""
     pi = users.click_probability(RELEVANCE, PRESENTED)
@@ -125,6 +166,11 @@ def counted_on_average(estimator: Estimator, case: Expectation) -> list[tuple[bo
     """
     found = []
     for relevance in product((False, True), repeat=4):
+        if isinstance(case.users, LeavingUsers):
+            numbers = estimator.weigh(LEAVING_ROWS, case.believing(np.array(relevance)))
+            counted = leaving_means(numbers, case.users, np.array(relevance))
+            found += zip(relevance, counted, strict=True)
+            continue
         numbers = estimator.weigh(ROWS, case.believing(np.array(relevance)))
         pi = case.users.click_probability(np.array(relevance), PRESENTED)
         found += zip(relevance, means(numbers, pi), strict=True)

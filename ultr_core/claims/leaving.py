@@ -1,0 +1,94 @@
+"""Claims of later work on users who leave after a click, enumerated on a small query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from types import MappingProxyType
+
+from ultr_core.claims.common import Measure
+from ultr_core.findings import Finding
+from ultr_core.lab import Lab
+from ultr_core.proofs.leaving import LeavingCase
+from ultr_core.proofs.repairs import CLIP, RANKINGS
+from ultr_core.proofs.users import ZERO
+
+HALF = Fraction(1, 2)
+STAYS = (Fraction(1, 5), HALF, Fraction(9, 10))
+"""Probabilities λ of continuing after a click."""
+
+CASES: Mapping[str, LeavingCase] = MappingProxyType(
+    {
+        "R11": LeavingCase("hindsight"),
+        "R12": LeavingCase("hindsight", assumed=Fraction(3, 4)),
+        "R13": LeavingCase("hindsight", Fraction(4, 5), satisfied=Fraction(3, 10), assumed=HALF),
+        "R14": LeavingCase("hindsight-doubly-robust", clip=CLIP),
+    }
+)
+"""By claim: what it is enumerated on."""
+
+
+def leaving_case(lab: Lab, claim: str) -> LeavingCase:
+    """The estimator and its users on the small query, for one claim."""
+    return lab.remember(lab.cell("small_case", (), claim), lambda _: CASES[claim])
+
+
+def _unbiased(lab: Lab) -> Finding:
+    """The largest error in hindsight, for several lambda."""
+    case = leaving_case(lab, "R11")
+    worst = max(abs(replace(case, continuation=stay).largest_error) for stay in STAYS)
+    by_rank = max(
+        abs(replace(case, estimator="ips", continuation=stay).largest_error) for stay in STAYS
+    )
+    return Finding(
+        f"With λ = {', '.join(map(str, STAYS))} and {len(RANKINGS)} rankings the largest error is "
+        f"{worst}; of IPS, which divides by p alone, it is {by_rank}.",
+        float(worst),
+    )
+
+
+def _needs_lambda(lab: Lab) -> Finding:
+    """The largest error in hindsight with another lambda than that of the users."""
+    case = leaving_case(lab, "R12")
+    worst = abs(case.largest_error)
+    return Finding(
+        f"If λ is {case.continuation} and {case.assumed or case.continuation} is assumed, the "
+        f"estimate is off by up to {worst}.",
+        float(worst),
+        ">",
+        0.0,
+    )
+
+
+def _satisfied_leave(lab: Lab) -> Finding:
+    """The largest error in hindsight where lambda depends on what was clicked."""
+    case = leaving_case(lab, "R13")
+    worst = abs(case.largest_error)
+    return Finding(
+        f"If λ is {case.satisfied} after a relevant document and {case.continuation} after another "
+        f"one, and {case.assumed} is assumed, the estimate is off by up to {worst}.",
+        float(worst),
+        ">",
+        0.0,
+    )
+
+
+def _robust_bias(lab: Lab) -> Finding:
+    """The error of doubly robust estimates in hindsight against its closed form."""
+    case = leaving_case(lab, "R14")
+    worst = ZERO
+    for new in RANKINGS:
+        parts = zip(new, case.clicked, case.fitted, case.counted, strict=True)
+        claimed = sum((rank * (a - fit) * (full - 1) for rank, a, fit, full in parts), ZERO)
+        worst = max(worst, abs(case.errors[new] - claimed))
+    return Finding(
+        f"Over {len(RANKINGS)} rankings the enumerated error, at most "
+        f"{abs(case.largest_error)}, is {worst} from the closed form.",
+        float(worst),
+    )
+
+
+MEASURES: Mapping[str, Measure] = MappingProxyType(
+    {"R11": _unbiased, "R12": _needs_lambda, "R13": _satisfied_leave, "R14": _robust_bias}
+)
