@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError, named
+from ultr_core.fields import Number, Switch
 from ultr_core.files.log_reading import SHOWN_WHOLE
 from ultr_core.files.ranker_files import on_columns_of, read_ranker, read_training_record
 from ultr_core.files.score_files import read_score_file
@@ -28,6 +29,7 @@ from ultr_core.jobs.own_files import (
     own_log,
     own_propensities,
 )
+from ultr_core.own_data.deployment import MOST_CANDIDATES, PROMISE, Gate, gate
 from ultr_core.own_data.evaluation import (
     INTERVALS_ARE_FOR,
     MEAN_RANK_BY_GRADES,
@@ -35,7 +37,6 @@ from ultr_core.own_data.evaluation import (
     SHOWN_CLIP,
     Evaluation,
     RankerDifference,
-    compare_with_shown,
     evaluate_ranker,
     judge_by,
 )
@@ -53,7 +54,9 @@ _NOTES = (
     "assumes, value, low, high, standard_error, effective_sample_size, no_interval, words), true "
     "(risk, risk_of_log, mean_rank, ndcg@10, their rules and counts, or null), sentence, notices, "
     "against_shown (first, second, difference, low, high, no_interval, intervals, withheld, "
-    "sentence), overlap and checks. If no_interval gives a reason, low and high are null."
+    "sentence), overlap and checks. If no_interval gives a reason, low and high are null. With "
+    "--gate also gate (deploy, difference, bound, promise, candidates, passes_at, power, declined, "
+    "sentence), and the exit code is 1 if the ranker does not pass."
 )
 _WITH_CLIP = [estimator.label for estimator in _EVERY if "clip" in estimator.needs]
 
@@ -66,6 +69,12 @@ class Evidence:
     against: RankerDifference
     overlap: Overlap
     checks: Inspection
+    gate: Gate | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the ranker passes the gate, if there is one."""
+        return self.gate is None or self.gate.deploy
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -74,6 +83,7 @@ class Evidence:
             "against_shown": self.against.as_dict(),
             "overlap": self.overlap.as_dict(),
             "checks": self.checks.as_dict(),
+            **({} if self.gate is None else {"gate": self.gate.as_dict()}),
         }
 
     def show(self) -> None:
@@ -112,6 +122,8 @@ class Evidence:
         print()
         print(result.sentence)
         print(self.against.sentence)
+        if self.gate is not None:
+            print(self.gate.sentence)
         print()
         for finding in self.checks.findings:
             print(finding_line(finding))
@@ -129,6 +141,8 @@ def run(given: Given) -> Evidence:
             "bias).",
             "no_propensities",
         )
+    if "candidates" in given.asked and not given.gate:
+        raise InputError("--candidates belongs to --gate; give both.", "gate")
     check_propensities(given)
     own, log = own_corpus(given), own_log(given)
     curve, odd = own_propensities(given, log)
@@ -144,14 +158,26 @@ def run(given: Given) -> Evidence:
         own.corpus, joined.clicks, scores, curve, clip=given.clip,
         relevant_grade=given.relevant_grade, name=name, judge=judge,
     )  # fmt: skip
-    result = replace(result, notices=(*result.notices, *_flattery(given, every.clicks)))
+    flattered = _flattery(given, every.clicks)
+    result = replace(result, notices=(*result.notices, *flattered))
     print_notes(result.notices)
     checks = own_checks(log, joined, own.corpus, curve, clip=given.clip or 0.0)
     checks = replace(checks, findings=(*checks.findings, *odd, *result.agreement))
-    against = compare_with_shown(
-        joined.clicks, scores, curve, name=name, clip=given.clip, judge=judge
+    passing = gate(
+        joined.clicks, scores, curve, name=name, clip=given.clip, judge=judge,
+        candidates=given.candidates, declined=_declined(checks, flattered=bool(flattered)),
+    )  # fmt: skip
+    return Evidence(
+        result, passing.difference, joined.overlap, checks, passing if given.gate else None
     )
-    return Evidence(result, against, joined.overlap, checks)
+
+
+def _declined(checks: Inspection, *, flattered: bool) -> str:
+    """Why clicks that can compare rankers still promise nothing; "" where they do."""
+    if flattered:
+        return "the ranker was probably trained on them"
+    stops = [finding.title for finding in checks.findings if finding.severity == "stop"]
+    return f"a check of the files says stop ({', '.join(stops)})" if stops else ""
 
 
 def _flattery(given: Given, log: ClickLog) -> tuple[str, ...]:
@@ -202,7 +228,18 @@ JOB = Job(
         ),
         SHOWN_WHOLE,
         *setting_fields("relevant_grade"),
+        Switch(
+            "gate", "",
+            help="say whether the ranker may replace what users saw: a ranker that is no better "
+            f"passes in at most {PROMISE:.0%} of logs; the exit code is 1 if it does not pass",
+        ),
+        Number(
+            "candidates", "", 1, MOST_CANDIDATES, default=1,
+            help="for --gate: how many rankers were compared on this log before this one was "
+            "chosen, which makes the gate stricter",
+        ),
     ),
+    passed=lambda evidence: evidence.passed,
     show=Evidence.show,
     as_dict=Evidence.as_dict,
     notes=_NOTES,
