@@ -33,7 +33,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 NEAR = 20
-CELLS = tuple((eps, clicks) for eps in (0.1, 0.0) for clicks in (500, 1_350, 5_000, 25_500))
+CELLS = ((0.1, 500), (0.1, 1_350), (0.1, 25_500), (0.0, 5_000))
 """eps_minus and clicks."""
 
 

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
+from ultr_core.corpus.measures import Measure, measure_named
 from ultr_core.errors import InputError, named
-from ultr_core.fields import Number, Switch
+from ultr_core.fields import Choice, Field, Number, Switch
 from ultr_core.files.log_reading import SHOWN_WHOLE
 from ultr_core.files.ranker_files import on_columns_of, read_ranker, read_training_record
 from ultr_core.files.score_files import read_score_file
@@ -33,6 +34,7 @@ from ultr_core.own_data.deployment import MOST_CANDIDATES, PROMISE, Gate, gate
 from ultr_core.own_data.evaluation import (
     INTERVALS_ARE_FOR,
     MEAN_RANK_BY_GRADES,
+    NDCG,
     NDCG_CUTOFF,
     SHOWN_CLIP,
     Evaluation,
@@ -52,13 +54,30 @@ _NOTES = (
     "query_draws, clip, judge, intervals, tied_documents, estimates "
     f"({', '.join(one.key for one in _EVERY)}, and that of --method: label, scale, "
     "assumes, value, low, high, standard_error, effective_sample_size, no_interval, words), true "
-    "(risk, risk_of_log, mean_rank, ndcg@10, their rules and counts, or null), sentence, notices, "
-    "against_shown (first, second, difference, low, high, no_interval, intervals, withheld, "
-    "sentence), overlap and checks. If no_interval gives a reason, low and high are null. With "
-    "--gate also gate (deploy, difference, bound, promise, candidates, passes_at, power, declined, "
-    "sentence), and the exit code is 1 if the ranker does not pass."
+    "(risk, risk_of_log, mean_rank, ndcg@10, their rules and counts, measures by name, or null), "
+    "sentence, notices, against_shown (first, second, difference, low, high, no_interval, "
+    "intervals, withheld, sentence), overlap and checks. If no_interval gives a reason, low and "
+    "high are null. With --gate also gate (deploy, difference, bound, promise, candidates, "
+    "passes_at, power, declined, sentence), and the exit code is 1 if the ranker does not pass."
 )
 _WITH_CLIP = [estimator.label for estimator in _EVERY if "clip" in estimator.needs]
+
+
+@dataclass(frozen=True)
+class Measures(Field):
+    """Measures by their names in ``ir_measures``; None for the usual ones."""
+
+    @property
+    def wanted(self) -> str:
+        """How they are written."""
+        return "measures by their names in ir_measures, with a blank between"
+
+    def checked(self, value: Any) -> tuple[Measure, ...]:
+        """Each once; raises InputError for a name that is not known."""
+        named = [measure_named(text) for text in str(value).split()]
+        if not named:
+            raise self.refused(value)
+        return tuple(dict.fromkeys(named))
 
 
 @dataclass(frozen=True)
@@ -118,7 +137,9 @@ class Evidence:
             print(f"{'':22}{true.risk_of_log:10.3f}  risk, queries as often as in the log")
             print(f"{'':22}{true.mean_rank:10.3f}  {MEAN_RANK_BY_GRADES}")
             ndcg = true.ndcg
-            print(f"{'':22}{ndcg.value:10.3f}  NDCG@{NDCG_CUTOFF}. {ndcg.rule}")
+            print(f"{'':22}{ndcg.value:10.3f}  NDCG@{NDCG_CUTOFF}, {NDCG.words}. {ndcg.rule}")
+            for measure, mean in true.measures.items():
+                print(f"{measure.name:22}{mean.value:10.3f}  {measure.words}. {mean.rule}")
         print()
         print(result.sentence)
         print(self.against.sentence)
@@ -156,7 +177,8 @@ def run(given: Given) -> Evidence:
     judge = judge_by(given.method, own.corpus, joined.clicks, curve, clip=given.clip)
     result = evaluate_ranker(
         own.corpus, joined.clicks, scores, curve, clip=given.clip,
-        relevant_grade=given.relevant_grade, name=name, judge=judge,
+        relevant_grade=given.relevant_grade, name=name, judge=judge, measures=given.measures,
+        empty=given.empty_queries,
     )  # fmt: skip
     flattered = _flattery(given, every.clicks)
     result = replace(result, notices=(*result.notices, *flattered))
@@ -228,6 +250,17 @@ JOB = Job(
         ),
         SHOWN_WHOLE,
         *setting_fields("relevant_grade"),
+        Measures(
+            "measures", "",
+            help="measures by the grades, such as \"nDCG@10 RR AP(rel=3) P(rel=3)@5\", by their "
+            "names in ir_measures, where a grade of 1 is relevant unless rel says otherwise and "
+            "nDCG(dcg='exp-log2') has the gain 2^grade - 1; default: these at --relevant-grade",
+        ),
+        Choice(
+            "empty_queries", "", {"skip": "left out", "zero": "counted as 0"}, default="skip",
+            help="what --measures do with queries without a relevant document; zero is what "
+            "trec_eval does",
+        ),
         Switch(
             "gate", "",
             help="say whether the ranker may replace what users saw: a ranker that is no better "

@@ -12,6 +12,7 @@ import pytest
 
 from tests.meaning import mentions, refused_command
 from ultr_core.cli import main
+from ultr_core.corpus.measures import usual_measures
 from ultr_core.files import load_corpus, load_directory, read_log, read_scores, write_scores
 from ultr_core.files.proprank_files import read_proprank
 from ultr_core.files.ranker_files import read_ranker
@@ -166,14 +167,23 @@ def test_the_gate_passes_the_best_ranker_and_none_that_was_trained_on_the_log(
     write_scores(worst, corpus, -corpus.grades.astype(float))
     model = tmp_path / "m.json"
     told(capsys, "fit", *files, "--cost", "1", "--out", str(model))
-    assert "gate" not in told(capsys, "evaluate", *files, "--scores", str(best))
+    plain = told(capsys, "evaluate", *files, "--scores", str(best))
+    assert "gate" not in plain
+    # The usual measures of a perfect ranking; other ones if they are named.
+    grade = plain["true"]["relevant_grade"]
+    values = {name: each["value"] for name, each in plain["true"]["measures"].items()}
+    assert list(values) == [one.name for one in usual_measures(grade)]
+    assert values["nDCG@10"] == values[f"AP(rel={grade})"] == plain["true"]["ndcg@10"] == 1
     found = {}
     for name, ranker in (
         ("best", ("--scores", best)), ("many", ("--scores", best, "--candidates", "500")),
         ("worst", ("--scores", worst)), ("trained", ("--model", model)),
     ):  # fmt: skip
-        code = main(["evaluate", *files, *map(str, ranker), "--gate", "--json"])
+        named = ["--measures", "RR P@3", "--empty-queries", "zero"]
+        code = main(["evaluate", *files, *map(str, ranker), "--gate", "--json", *named])
         result = json.loads(capsys.readouterr().out)
+        assert list(result["true"]["measures"]) == ["RR", "P@3"]
+        assert {each["left_out"] for each in result["true"]["measures"].values()} == {0}
         found[name] = result["gate"]
         assert code == (0 if result["gate"]["deploy"] else 1)
         assert result["gate"]["difference"] == result["against_shown"]["difference"]
@@ -318,6 +328,7 @@ def test_a_stopped_command_leaves_the_old_output(
         ("fit --eta 1 --columns query", ("", "'query'")),
         ("evaluate --model m --eta 5", ("eta", "'5'")),
         ("evaluate --model m --eta nan", ("eta", "'nan'")),
+        ("evaluate --model m --measures ERR@5", ("measures", "'ERR@5'", "--measures")),
         ("evaluate --model m --candidates 3", ("gate", "--candidates", "--gate")),
         ("evaluate --model m --gate --candidates 0", ("candidates", "'0'")),
     ],
