@@ -10,8 +10,9 @@ import pytest
 
 from tests.meaning import mentions
 from ultr_core.files import parse_corpus, parse_log
-from ultr_core.inspection import inspect_corpus, inspect_together, join_log, ndcg_over_ties
+from ultr_core.inspection import inspect_corpus, inspect_together, join_log
 from ultr_core.inspection.of_together import _share
+from ultr_core.own_data.evaluation import NDCG
 from ultr_core.own_data.fitting import fit_from_log
 from ultr_core.risk.sign_test import sign_test
 from ultr_core.users import PowerLaw
@@ -36,7 +37,7 @@ def test_a_corpus_of_one_query_and_one_feature_is_told_in_the_singular() -> None
     told = " ".join(finding.sentence for finding in inspect_corpus(corpus).findings)
     assert mentions(told, "1 of 2 queries", "1 of 1 feature", "1 of 2 queries (50%)")
     assert not re.search(r"\b(have|are)\b", "".join(re.findall(r"1 of [^.;]*", told)))
-    rule = ndcg_over_ties(np.zeros(3), corpus.grades, corpus.query_offsets).rule
+    rule = NDCG.of(np.zeros(3), corpus.grades, corpus.query_offsets).rule
     assert mentions(rule, "1 of 2 queries")
 
 

@@ -12,6 +12,7 @@ from ultr_core.lazy import on_demand
 
 if TYPE_CHECKING:
     from ultr_core.corpus.feature_matrix import FeatureMatrix
+    from ultr_core.corpus.measures import Measure, measure_named
     from ultr_core.corpus.model import Corpus
     from ultr_core.corpus.splits import CorpusSplits, propose_relevance_threshold
     from ultr_core.corpus.synthetic import DEFAULT_SHAPE, YAHOO_SHAPE, CorpusShape, synthetic_splits
@@ -25,6 +26,8 @@ __all__ = [
     "CorpusShape",
     "CorpusSplits",
     "FeatureMatrix",
+    "Measure",
+    "measure_named",
     "propose_relevance_threshold",
     "synthetic_splits",
 ]

@@ -27,14 +27,12 @@ if TYPE_CHECKING:
         uncovered,
         unshown_candidates,
     )
-    from ultr_core.inspection.ties import NdcgOverTies, ndcg_over_ties
 else:
     __getattr__, __dir__ = on_demand(__name__)
 
 __all__ = [
     "Inspection",
     "JoinedLog",
-    "NdcgOverTies",
     "Overlap",
     "Sees",
     "Unshown",
@@ -52,7 +50,6 @@ __all__ = [
     "join_log",
     "kind_of",
     "last_rank_of",
-    "ndcg_over_ties",
     "own_curve",
     "require_covered",
     "rescaled_notice",

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
+from ultr_core.corpus.measures import Measure, measure_named
 from ultr_core.errors import InputError, named
+from ultr_core.fields import Choice, Field, Number, Switch
 from ultr_core.files.log_reading import SHOWN_WHOLE
 from ultr_core.files.ranker_files import on_columns_of, read_ranker, read_training_record
 from ultr_core.files.score_files import read_score_file
@@ -31,14 +33,15 @@ from ultr_core.jobs.own_files import (
     own_propensities,
     print_beside,
 )
+from ultr_core.own_data.deployment import MOST_CANDIDATES, PROMISE, Gate, gate
 from ultr_core.own_data.evaluation import (
     INTERVALS_ARE_FOR,
     MEAN_RANK_BY_GRADES,
+    NDCG,
     NDCG_CUTOFF,
     SHOWN_CLIP,
     Evaluation,
     RankerDifference,
-    compare_with_shown,
     evaluate_ranker,
     judge_by,
 )
@@ -54,13 +57,32 @@ _NOTES = (
     "query_draws, clip, judge, intervals, tied_documents, estimates "
     f"({', '.join(one.key for one in _EVERY)}, and that of --method: label, scale, "
     "assumes, value, low, high, standard_error, effective_sample_size, no_interval, words), true "
-    "(risk, risk_of_log, mean_rank, ndcg@10, their rules and counts, or null), never_shown "
-    "(candidates, never_shown, lasting, covered, top_places, top_never_shown, withheld), "
-    "sentence, notices, against_shown (first, second, difference, low, high, no_interval, "
-    "intervals, withheld, sentence), overlap and checks. If no_interval gives a reason, low and "
-    "high are null."
+    "(risk, risk_of_log, mean_rank, ndcg@10, their rules and counts, measures by name, or null), "
+    "never_shown (candidates, never_shown, lasting, covered, top_places, top_never_shown, "
+    "withheld), sentence, notices, against_shown (first, second, difference, low, high, "
+    "no_interval, intervals, withheld, sentence), overlap and checks. If no_interval gives a "
+    "reason, low and high are null. With --gate also gate (deploy, difference, bound, promise, "
+    "candidates, passes_at, power, declined, sentence), and the exit code is 1 if the ranker does "
+    "not pass."
 )
 _WITH_CLIP = [estimator.label for estimator in _EVERY if "clip" in estimator.needs]
+
+
+@dataclass(frozen=True)
+class Measures(Field):
+    """Measures by their names in ``ir_measures``; None for the usual ones."""
+
+    @property
+    def wanted(self) -> str:
+        """How they are written."""
+        return "measures by their names in ir_measures, with a blank between"
+
+    def checked(self, value: Any) -> tuple[Measure, ...]:
+        """Each once; raises InputError for a name that is not known."""
+        named = [measure_named(text) for text in str(value).split()]
+        if not named:
+            raise self.refused(value)
+        return tuple(dict.fromkeys(named))
 
 
 @dataclass(frozen=True)
@@ -71,6 +93,12 @@ class Evidence:
     against: RankerDifference
     overlap: Overlap
     checks: Inspection
+    gate: Gate | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the ranker passes the gate, if there is one."""
+        return self.gate is None or self.gate.deploy
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -79,6 +107,7 @@ class Evidence:
             "against_shown": self.against.as_dict(),
             "overlap": self.overlap.as_dict(),
             "checks": self.checks.as_dict(),
+            **({} if self.gate is None else {"gate": self.gate.as_dict()}),
         }
 
     def show(self) -> None:
@@ -115,11 +144,15 @@ class Evidence:
             print(f"{'':22}{true.risk_of_log:10.3f}  risk, queries as often as in the log")
             print(f"{'':22}{true.mean_rank:10.3f}  {MEAN_RANK_BY_GRADES}")
             ndcg = true.ndcg
-            print(f"{'':22}{ndcg.value:10.3f}  NDCG@{NDCG_CUTOFF}. {ndcg.rule}")
+            print(f"{'':22}{ndcg.value:10.3f}  NDCG@{NDCG_CUTOFF}, {NDCG.words}. {ndcg.rule}")
+            for measure, mean in true.measures.items():
+                print(f"{measure.name:22}{mean.value:10.3f}  {measure.words}. {mean.rule}")
         print()
         # The values are above, and what was never shown is below.
         for said in (result.about_level, self.against.sentence):
             print(said, end="\n" if said else "")
+        if self.gate is not None:
+            print(self.gate.sentence)
         print()
         for finding in self.checks.findings:
             print(finding_line(finding))
@@ -137,6 +170,8 @@ def run(given: Given) -> Evidence:
             "bias).",
             "no_propensities",
         )
+    if "candidates" in given.asked and not given.gate:
+        raise InputError("--candidates belongs to --gate; give both.", "gate")
     check_propensities(given)
     own, log = own_corpus(given), own_log(given)
     curve, odd = own_propensities(given, log)
@@ -153,24 +188,32 @@ def run(given: Given) -> Evidence:
     )  # fmt: skip
     result = evaluate_ranker(
         own.corpus, joined.clicks, scores, curve, clip=given.clip,
-        relevant_grade=given.relevant_grade, name=name, judge=judge,
+        relevant_grade=given.relevant_grade, name=name, judge=judge, measures=given.measures,
+        empty=given.empty_queries,
     )  # fmt: skip
-    result = replace(result, notices=(*result.notices, *_flattery(given, every.clicks)))
+    flattered = _flattery(given, every.clicks)
+    result = replace(result, notices=(*result.notices, *flattered))
     checks = own_checks(
-        log,
-        joined,
-        own.corpus,
-        curve,
-        clip=given.clip or 0.0,
-        sees=judge.sees,
+        log, joined, own.corpus, curve, clip=given.clip or 0.0, sees=judge.sees,
         more=(*odd, *result.agreement),
-    )
+    )  # fmt: skip
     print_beside(given, log, checks, result.notices)
-    against = compare_with_shown(
+    passing = gate(
         joined.clicks, scores, curve, name=name, clip=given.clip, judge=judge,
+        candidates=given.candidates, declined=_declined(checks, flattered=bool(flattered)),
         agreement=result.agreement,
     )  # fmt: skip
-    return Evidence(result, against, joined.overlap, checks)
+    return Evidence(
+        result, passing.difference, joined.overlap, checks, passing if given.gate else None
+    )
+
+
+def _declined(checks: Inspection, *, flattered: bool) -> str:
+    """Why clicks that can compare rankers still promise nothing; "" where they do."""
+    if flattered:
+        return "the ranker was probably trained on them"
+    stops = [finding.title for finding in checks.findings if finding.severity == "stop"]
+    return f"a check of the files says stop ({', '.join(stops)})" if stops else ""
 
 
 def _flattery(given: Given, log: ClickLog) -> tuple[str, ...]:
@@ -222,7 +265,29 @@ JOB = Job(
         ),
         SHOWN_WHOLE,
         *setting_fields("relevant_grade"),
+        Measures(
+            "measures", "",
+            help="measures by the grades, such as \"nDCG@10 RR AP(rel=3) P(rel=3)@5\", by their "
+            "names in ir_measures, where a grade of 1 is relevant unless rel says otherwise and "
+            "nDCG(dcg='exp-log2') has the gain 2^grade - 1; default: these at --relevant-grade",
+        ),
+        Choice(
+            "empty_queries", "", {"skip": "left out", "zero": "counted as 0"}, default="skip",
+            help="what --measures do with queries without a relevant document; zero is what "
+            "trec_eval does",
+        ),
+        Switch(
+            "gate", "",
+            help="say whether the ranker may replace what users saw: a ranker that is no better "
+            f"passes in at most {PROMISE:.0%} of logs; the exit code is 1 if it does not pass",
+        ),
+        Number(
+            "candidates", "", 1, MOST_CANDIDATES, default=1,
+            help="for --gate: how many rankers were compared on this log before this one was "
+            "chosen, which makes the gate stricter",
+        ),
     ),
+    passed=lambda evidence: evidence.passed,
     show=Evidence.show,
     as_dict=Evidence.as_dict,
     notes=_NOTES,

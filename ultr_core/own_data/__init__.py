@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ultr_core.lazy import on_demand
 
 if TYPE_CHECKING:
+    from ultr_core.own_data.deployment import Gate, gate
     from ultr_core.own_data.evaluation import (
         Evaluation,
         RankerDifference,
@@ -18,6 +19,7 @@ else:
 
 __all__ = [
     "Evaluation",
+    "Gate",
     "OwnFit",
     "RankerDifference",
     "compare_rankers",
@@ -25,4 +27,5 @@ __all__ = [
     "evaluate_ranker",
     "fit_from_log",
     "fold_scores",
+    "gate",
 ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus, propose_relevance_threshold
+from ultr_core.corpus.measures import Empty, Measure, Measured, usual_measures
 from ultr_core.corpus.ranking import (
     constant_notice,
     expected_ranks,
@@ -21,10 +23,8 @@ from ultr_core.errors import InputError
 from ultr_core.files.score_files import require_finite_scores, scores_for
 from ultr_core.findings import Finding
 from ultr_core.inspection import (
-    NdcgOverTies,
     Sees,
     Unshown,
-    ndcg_over_ties,
     require_covered,
     sees_of,
     unshown_candidates,
@@ -64,6 +64,7 @@ from ultr_core.users.grouped_log import BY_PRESENTATION, by_session, session_not
 from ultr_core.words import counted, part_of
 
 NDCG_CUTOFF = 10
+NDCG = Measure("nDCG", NDCG_CUTOFF, exponential=True)
 
 
 def intervals_of(log: ClickLog) -> str:
@@ -123,7 +124,8 @@ class TrueQuality:
     risk_of_log: the same with each query as often as the log shows it. Estimates aim at queries as
     often as users ask them, of which the log is a sample, so that their intervals include the draw
     of queries and are wider than this risk needs. mean_rank: over all relevant documents, each
-    once. ndcg: at ``NDCG_CUTOFF``, with its rule.
+    once. ndcg: at ``NDCG_CUTOFF``, gain 2^grade - 1, with its rule. measures: others, by the names
+    that ``ir_measures`` uses.
     relevant_grade: the grade from which on a document is relevant; queries_without_relevant: count
     0 in the risk.
     """
@@ -131,10 +133,11 @@ class TrueQuality:
     risk: float
     risk_of_log: float
     mean_rank: float
-    ndcg: NdcgOverTies
+    ndcg: Measured
     relevant_grade: int
     queries_without_relevant: int
     queries: int
+    measures: Mapping[Measure, Measured] = field(default_factory=dict)
 
     @property
     def rule(self) -> str:
@@ -158,6 +161,16 @@ class TrueQuality:
             "queries_without_relevant": self.queries_without_relevant,
             "queries": self.queries,
             "rule": self.rule,
+            "measures": {
+                measure.name: {
+                    "value": found.value,
+                    "queries": found.counted,
+                    "left_out": found.left_out,
+                    "as_zero": found.as_zero,
+                    "words": measure.words,
+                }
+                for measure, found in self.measures.items()
+            },
         }
 
 
@@ -402,6 +415,8 @@ def evaluate_ranker(
     relevant_grade: int = int(PARAMETERS["relevant_grade"].default),
     name: str = "the ranker",
     judge: Judge | None = None,
+    measures: Sequence[Measure] | None = None,
+    empty: Empty = "skip",
 ) -> Evaluation:
     """Estimate a ranker's risk from a log of this corpus, and compute it from the grades.
 
@@ -409,7 +424,9 @@ def evaluate_ranker(
     all of ``ESTIMATORS`` that need no fitted relevance, such as IPS (equation 5), with tau =
     ``clip`` (``SHOWN_CLIP`` by default) if they have a threshold (section 7.2). The verdict uses
     ``judge`` (`judge_by`), by default ``JUDGE``, or the clipped estimator if ``clip`` is given. If
-    relevance is fitted, it is refitted for the interval (`Refits`). Intervals are by session for a
+    relevance is fitted, it is refitted for the interval (`Refits`). From the grades also come
+    ``measures``, None for `usual_measures`; ``empty`` says whether they leave out queries without a
+    relevant document or count them as 0. Intervals are by session for a
     `GroupedLog`; otherwise they treat query draws as independent, and documents of a draw as
     examined independently. If every candidate was shown, click noise changes IPS by a factor and a
     constant (section 5.2); what the log leaves out is in ``unshown``.
@@ -427,6 +444,12 @@ def evaluate_ranker(
     require_covered(log, curve)
     ranks = expected_ranks(values, corpus.query_offsets)
     true, notices = _true_quality(corpus, log, values, ranks, relevant_grade)
+    if true is not None:
+        asked = usual_measures(true.relevant_grade) if measures is None else measures
+        found = {
+            one: one.of(values, corpus.grades, corpus.query_offsets, empty=empty) for one in asked
+        }
+        true = replace(true, measures=found)
     if isinstance(log, GroupedLog):
         notices = (*notices, session_notice(log.by_group.number))
     agreement = _agreement(judge, log, ranks)
@@ -503,7 +526,7 @@ def _true_quality(
         risk=float(of_query.mean()),
         risk_of_log=float(of_query @ draws) / max(int(draws.sum()), 1),
         mean_rank=mean_rank_of_relevant(ranks, relevance),
-        ndcg=ndcg_over_ties(scores, corpus.grades, corpus.query_offsets, NDCG_CUTOFF),
+        ndcg=NDCG.of(scores, corpus.grades, corpus.query_offsets),
         relevant_grade=threshold,
         queries_without_relevant=empty_queries(relevance, corpus.query_offsets),
         queries=corpus.n_queries,

@@ -23,11 +23,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaincinv
+from scipy.special import gammaincinv, ndtri
 
 from ultr_core.propensity.row_numbers import Numbers, row_numbers
 from ultr_core.propensity.weights import effective_sample_size
-from ultr_core.risk.estimate import NORMAL_QUANTILE, UPPER_TAIL
+from ultr_core.risk.estimate import NORMAL_QUANTILE, UPPER_TAIL, Estimate
 from ultr_core.users.click_log import ClickLog
 from ultr_core.words import counted
 
@@ -99,6 +99,18 @@ def _together(one: FloatArray, other: FloatArray, r: FloatArray) -> FloatArray:
 def normal_ends(value: FloatArray, error: FloatArray, quantile: float = NORMAL_QUANTILE) -> Ends:
     """value -+ quantile standard errors, each float64 [rankers]."""
     return value - quantile * error, value + quantile * error
+
+
+def upper_bound(found: Estimate, misses: float) -> float:
+    """A bound above what is estimated, too low in at most this share of logs.
+
+    value + (high - value) z(1 - misses) / z(0.975), z the normal quantile: the upper end of the 95%
+    interval, whose skew it keeps, moved to another level. Infinite where there is no interval.
+
+    >>> round(upper_bound(Estimate.normal(0.0, 1.0, 9, 9.0), 0.05), 3)
+    1.645
+    """
+    return found.value + (found.high - found.value) * float(ndtri(1.0 - misses)) / NORMAL_QUANTILE
 
 
 def no_ends(value: FloatArray) -> Ends:

@@ -13,6 +13,7 @@ import pytest
 
 from tests.meaning import mentions, refused_command
 from ultr_core.cli import main
+from ultr_core.corpus.measures import usual_measures
 from ultr_core.files import (
     load_corpus,
     load_directory,
@@ -166,6 +167,47 @@ def test_a_ranker_judged_on_its_own_clicks_is_told(
     assert not any("flatter" in notice for notice in found["notices"])
 
 
+def test_the_gate_passes_the_best_ranker_and_none_that_was_trained_on_the_log(
+    own: Path, small_corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The exit code and the JSON agree; without --gate nothing of it is printed."""
+    corpus = load_directory(small_corpus).train
+    files = ["--corpus", str(small_corpus), "--log", str(own / "log.csv.gz")]
+    files += ["--propensities", str(own / "curve.csv")]
+    best, worst = tmp_path / "best.csv", tmp_path / "worst.csv"
+    write_scores(best, corpus, corpus.grades.astype(float))
+    write_scores(worst, corpus, -corpus.grades.astype(float))
+    model = tmp_path / "m.json"
+    told(capsys, "fit", *files, "--cost", "1", "--out", str(model))
+    plain = told(capsys, "evaluate", *files, "--scores", str(best))
+    assert "gate" not in plain
+    # The usual measures of a perfect ranking; other ones if they are named.
+    grade = plain["true"]["relevant_grade"]
+    values = {name: each["value"] for name, each in plain["true"]["measures"].items()}
+    assert list(values) == [one.name for one in usual_measures(grade)]
+    assert values["nDCG@10"] == values[f"AP(rel={grade})"] == plain["true"]["ndcg@10"] == 1
+    found = {}
+    for name, ranker in (
+        ("best", ("--scores", best)), ("many", ("--scores", best, "--candidates", "500")),
+        ("worst", ("--scores", worst)), ("trained", ("--model", model)),
+    ):  # fmt: skip
+        named = ["--measures", "RR P@3", "--empty-queries", "zero"]
+        code = main(["evaluate", *files, *map(str, ranker), "--gate", "--json", *named])
+        result = json.loads(capsys.readouterr().out)
+        assert list(result["true"]["measures"]) == ["RR", "P@3"]
+        assert {each["left_out"] for each in result["true"]["measures"].values()} == {0}
+        found[name] = result["gate"]
+        assert code == (0 if result["gate"]["deploy"] else 1)
+        assert result["gate"]["difference"] == result["against_shown"]["difference"]
+    assert {name: each["deploy"] for name, each in found.items()} == {
+        "best": True, "many": True, "worst": False, "trained": False,
+    }  # fmt: skip
+    assert found["best"]["bound"] < found["many"]["bound"] < 0 < found["worst"]["bound"]
+    assert (found["trained"]["bound"], bool(found["trained"]["declined"])) == (None, True)
+    assert main(["evaluate", *files, "--scores", str(worst), "--gate"]) == 1
+    assert found["worst"]["sentence"] in capsys.readouterr().out.splitlines()
+
+
 def test_help_says_what_a_setting_does_in_this_command(capsys: pytest.CaptureFixture[str]) -> None:
     texts = {}
     for command in ("fit", "simulate", "compare"):
@@ -302,6 +344,9 @@ def test_a_stopped_command_leaves_the_old_output(
         ("fit --eta 1 --columns query", ("", "'query'")),
         ("evaluate --model m --eta 5", ("eta", "'5'")),
         ("evaluate --model m --eta nan", ("eta", "'nan'")),
+        ("evaluate --model m --measures ERR@5", ("measures", "'ERR@5'", "--measures")),
+        ("evaluate --model m --candidates 3", ("gate", "--candidates", "--gate")),
+        ("evaluate --model m --gate --candidates 0", ("candidates", "'0'")),
     ],
 )
 def test_what_no_file_can_make_right_is_said_before_files_are_read(

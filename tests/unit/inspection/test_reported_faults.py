@@ -10,7 +10,7 @@ import pytest
 
 from tests.meaning import mentions, refused
 from ultr_core.cli import main
-from ultr_core.corpus import Corpus
+from ultr_core.corpus import Corpus, Measure
 from ultr_core.corpus.ranking import expected_ranks
 from ultr_core.errors import InputError
 from ultr_core.files import parse_corpus, parse_log
@@ -22,11 +22,10 @@ from ultr_core.inspection import (
     inspect_together,
     inspect_upload,
     join_log,
-    ndcg_over_ties,
     require_covered,
 )
 from ultr_core.learners import fit_ranker
-from ultr_core.own_data.evaluation import evaluate_ranker
+from ultr_core.own_data.evaluation import NDCG, evaluate_ranker
 from ultr_core.own_data.fitting import fit_from_log
 from ultr_core.propensity import estimate_from_log, full_information_weights, table_curve
 from ultr_core.users import ClickLog, PowerLaw
@@ -87,12 +86,12 @@ def test_clicks_without_a_pair_are_refused_and_some_are_told() -> None:
 
 def test_one_rule_for_queries_without_relevance_with_its_count() -> None:
     grades = np.array([1, 0, 1, 0, 0, 0], dtype=np.int16)
-    found = ndcg_over_ties(grades.astype(float), grades, np.array([0, 3, 6]))
+    found = NDCG.of(grades.astype(float), grades, np.array([0, 3, 6]))
     assert found.value == 1.0
     assert (found.counted, found.left_out) == (1, 1)
     assert mentions(found.rule, "1 of 2 queries")
-    with pytest.raises(InputError, match="NDCG"):
-        ndcg_over_ties(np.zeros(2), np.zeros(2, np.int16), np.array([0, 2]))
+    with refused("no_relevant"):
+        NDCG.of(np.zeros(2), np.zeros(2, np.int16), np.array([0, 2]))
 
 
 def test_risk_and_ndcg_say_how_such_queries_count() -> None:
@@ -116,9 +115,9 @@ def test_risk_and_ndcg_say_how_such_queries_count() -> None:
 def test_ties_count_with_the_mean_over_their_orders_whatever_the_order_of_the_file() -> None:
     grades, offsets = np.array([3, 0, 1], dtype=np.int16), np.array([0, 3])
     constant = np.zeros(3)
-    value = ndcg_over_ties(constant, grades, offsets).value
+    value = NDCG.of(constant, grades, offsets).value
     assert round(value, 3) == 0.745
-    assert ndcg_over_ties(constant, grades[::-1].copy(), offsets).value == pytest.approx(value)
+    assert NDCG.of(constant, grades[::-1].copy(), offsets).value == pytest.approx(value)
     assert expected_ranks(constant, offsets).tolist() == [2, 2, 2]
 
 
@@ -145,7 +144,7 @@ def test_expected_values_over_ties_equal_the_mean_over_all_orders() -> None:
                 dcg(place, grades, offsets, cutoff=3)[0] / dcg(ideal, grades, offsets, cutoff=3)[0]
             )
         assert expected_ranks(scores, offsets) == pytest.approx(np.mean(ranks, axis=0))
-        found = ndcg_over_ties(scores, grades, offsets, cutoff=3)
+        found = Measure("nDCG", 3, exponential=True).of(scores, grades, offsets)
         assert found.value == pytest.approx(np.mean(values), rel=1e-12)
 
 
@@ -336,8 +335,8 @@ def test_propensities_that_vary_within_a_position_are_no_examination() -> None:
 
 def test_ndcg_takes_every_grade_that_a_corpus_can_have() -> None:
     offsets, scores = np.array([0, 3]), np.array([2.0, 3.0, 1.0])
-    small = ndcg_over_ties(scores, np.array([4, 3, 0], np.int16), offsets).value
-    large = ndcg_over_ties(scores, np.array([1001, 1000, 0], np.int16), offsets).value
+    small = NDCG.of(scores, np.array([4, 3, 0], np.int16), offsets).value
+    large = NDCG.of(scores, np.array([1001, 1000, 0], np.int16), offsets).value
     assert large == pytest.approx((0.5 + 1 / np.log2(3)) / (1 + 0.5 / np.log2(3)))
     assert small < large < 1
 

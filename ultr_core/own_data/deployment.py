@@ -1,0 +1,147 @@
+"""A gate for deployment: which ranker may take the place of what users saw.
+
+    found = gate(log, scores, curve, name="the ranker")     # clicks that trained nothing
+    found.deploy, found.sentence
+
+The ranker passes if a bound above risk(ranker) - risk(what users saw) is below 0. Where it is no
+better, that happens in at most ``PROMISE`` of logs; how often, is in ``docs/intervals.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from ultr_core.corpus.ranking import whole_in_range
+from ultr_core.findings import Finding
+from ultr_core.own_data.evaluation import Judge, RankerDifference, compare_with_shown
+from ultr_core.risk.intervals import upper_bound
+from ultr_core.users import ClickLog, ExaminationCurve, GroupedLog
+
+PROMISE = 0.05
+"""Share of logs in which a ranker that is no better passes, at most."""
+
+POWER = 0.8
+"""Share of logs in which a ranker that is better by ``Gate.passes_at`` passes."""
+
+MOST_CANDIDATES = 10_000
+_FIT_TAKEN_AS_KNOWN = (
+    "intervals by session take the fitted relevance as known and are too narrow; judge by IPS or "
+    "Clipped"
+)
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Whether a ranker may take the place of what users saw.
+
+    difference: risk of the ranker less that of what users saw. candidates: how many rankers these
+    clicks judged before this one was chosen; the bound holds for all of them at once. declined: why
+    the clicks promise nothing; "" where they do.
+    """
+
+    difference: RankerDifference
+    candidates: int = 1
+    declined: str = ""
+
+    @property
+    def misses(self) -> float:
+        """Share of logs in which the bound of one candidate may be too low: the promise, shared."""
+        return PROMISE / self.candidates
+
+    @property
+    def bound(self) -> float | None:
+        """One-sided bound above the difference, None where nothing is promised."""
+        found = self.difference.estimate
+        return None if self.declined or found is None else upper_bound(found, self.misses)
+
+    @property
+    def passes_at(self) -> float | None:
+        """How much lower the risk must be to pass in ``POWER`` of logs like this one."""
+        bound, found = self.bound, self.difference.estimate
+        if bound is None or found is None:
+            return None
+        return bound - found.value + float(ndtri(POWER)) * found.standard_error
+
+    @property
+    def deploy(self) -> bool:
+        """Whether the ranker passes."""
+        return self.bound is not None and self.bound < 0
+
+    @property
+    def sentence(self) -> str:
+        """The answer in one sentence."""
+        name, other, judge = self.difference.first, self.difference.second, self.difference.judge
+        bound, needed = self.bound, self.passes_at
+        if bound is None or needed is None:
+            return f"Do not deploy {name}: these clicks promise nothing, because {self.declined}."
+        level = f"one-sided {1 - PROMISE:.0%} bound"
+        if self.candidates > 1:
+            level += f" for the best of {self.candidates:,} candidates"
+        if self.deploy:
+            return (
+                f"Deploy {name}: its risk by {judge} is lower than that of {other} by at least "
+                f"{-bound:.2f} ({level})."
+            )
+        return (
+            f"Do not deploy {name}: its risk by {judge} may be higher than that of {other} by up "
+            f"to {bound:.2f} ({level}); on such logs a ranker passes {POWER:.0%} of the time if "
+            f"its risk is lower by {needed:.2f}."
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """The gate as plain values."""
+        return {
+            "deploy": self.deploy,
+            "difference": getattr(self.difference.estimate, "value", None),
+            "bound": self.bound,
+            "promise": PROMISE,
+            "candidates": self.candidates,
+            "passes_at": self.passes_at,
+            "power": POWER,
+            "declined": self.declined,
+            "sentence": self.sentence,
+        }
+
+
+def gate(
+    log: ClickLog,
+    scores: NDArray[np.float64],
+    curve: ExaminationCurve,
+    *,
+    name: str,
+    clip: float | None = None,
+    judge: Judge | None = None,
+    candidates: int = 1,
+    declined: str = "",
+    agreement: tuple[Finding, ...] | None = None,
+) -> Gate:
+    """Hold a ranker against what users saw, on clicks that trained nothing and chose nothing.
+
+    scores [documents]; clip, judge, agreement: as in `compare_with_shown`. candidates: how many
+    rankers were judged by these clicks before this one was chosen, each at 1 / candidates of
+    ``PROMISE`` (Bonferroni).
+    declined: why the clicks must not be used, known to the caller. Without an interval, and where
+    `RankerDifference` gives no verdict, no ranker passes. Raises InputError as `compare_with_shown`
+    does, and for candidates outside 1 to ``MOST_CANDIDATES``.
+    """
+    candidates = whole_in_range(candidates, "The number of candidates", 1, MOST_CANDIDATES)
+    found = compare_with_shown(
+        log, scores, curve, name=name, clip=clip, judge=judge, agreement=agreement
+    )
+    fitted = judge is not None and judge.estimator.fits_relevance and isinstance(log, GroupedLog)
+    known = _FIT_TAKEN_AS_KNOWN if fitted else ""
+    return Gate(found, candidates, _no_verdict(found) or declined or known)
+
+
+def _no_verdict(found: RankerDifference) -> str:
+    """Why there is no verdict on the difference; "" where there is."""
+    if found.estimate is None:
+        return found.reason.removesuffix(".")
+    if found.unshown is not None and found.unshown.withheld:
+        return f"{found.unshown.what}, and {found.unshown.consequence}"
+    return found.estimate.no_interval.removeprefix("no interval: ")
