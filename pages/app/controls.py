@@ -67,11 +67,15 @@ def _hidden(always: Sequence[str], at_times: Sequence[str], while_there: str) ->
     # Beside the title, where no slider is left.
     sliders = set(MAIN_CONTROLS)
     where = unless if sliders & set(at_times) else ""
-    rise = "" if sliders & set(always) else _RISE.format(where)
+    rise = "" if sliders & set(always) else _beside_title(where, alone=not always)
     return f"<style>{_none(never)}{_none(now, unless)}{rise}</style>"
 
 
-_RISE = "@media (min-width:1200px){{{}.st-key-main-controls{{margin-top:-3.5rem}}}}"
+def _beside_title(where: str, *, alone: bool) -> str:
+    """Style that raises the row; ``alone`` says that only its buttons are left."""
+    row = f".st-key-{ROW}"
+    closed = f"{where}:has(> {row}){{margin-bottom:-1rem}}" if alone else ""
+    return f"@media (min-width:1200px){{{where}{row}{{margin-top:-3.5rem}}{closed}}}"
 
 
 def _idle(acting: Sequence[str]) -> list[str]:

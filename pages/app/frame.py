@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.app import lecture
 from pages.app.markdown import plain
+from pages.app.style import FITTED
 from pages.app.take_away import origin
 from ultr_core.export import FILE_FORMATS, FileFormat, Origin
 from ultr_core.figures import Figure, Theme
@@ -23,17 +24,21 @@ class Draw(Protocol):
         """The figure, with its text readable on the theme's background."""
 
 
-def show_figure(draw: Draw, *, key: str = "", above: str = "") -> None:
+def show_figure(draw: Draw, *, key: str = "", above: str = "", fits: bool = False) -> None:
     """Show the figure that ``draw`` makes for the reader's theme, and offer it as files.
 
-    ``key`` tells apart two figures of one name on a page; ``above`` are words over the picture.
+    ``key`` tells apart two figures of one name on a page; ``above`` are words over the picture;
+    ``fits`` lets the picture end where the first window does.
     """
     figure = draw(theme=theme())
     with st.container(key=f"figure-{figure.name}{key}", gap="xsmall"):
         if above:
             st.markdown(above)
-        # In a lecture as high as the window leaves room, so that a room sees it all.
-        show_chart(figure, fills=lecture.read() is not None)
+        if fits:
+            with st.container(key=f"{FITTED}{figure.name}"):
+                show_chart(figure, fills=True)
+        else:  # in a lecture as high as the window leaves room, so that a room sees it all
+            show_chart(figure, fills=lecture.read() is not None)
         offer_files(figure, draw, key=key)
 
 

@@ -12,7 +12,7 @@ import streamlit as st
 from pages.app import link
 from pages.app.registry import PageInfo
 from pages.app.slots import Slot
-from pages.app.style import panels_in_lecture
+from pages.app.style import FITTED, WAY, WINDOW, panels_in_lecture
 from ultr_core.curve_values import CURVES, curve_text
 from ultr_core.errors import quoted
 from ultr_core.settings import PARAMETERS
@@ -20,7 +20,7 @@ from ultr_core.settings import PARAMETERS
 _STATE = "lecture"
 MODE, CONTROLS, LECTURE = "mode", "controls", "lecture"
 
-FIGURES = '[class*="st-key-figure-"]:not(.st-key-panels *, [class*="st-key-figure-study"])'
+FIGURES = f'[class*="st-key-figure-"]:not(.st-key-panels *, :has([class*="st-key-{FITTED}"]))'
 ABOVE_FIGURES = 21  # rem of the window above a page's first figure
 
 TYPE = 1.25
@@ -137,7 +137,10 @@ def style(page: PageInfo) -> None:
         f"{main}{{padding-top:3.75rem;padding-bottom:1rem}}"
         f"{panels_in_lecture()}"
         f"{main} {FIGURES},{main} :has(> {FIGURES})"
-        f"{{flex:none;height:clamp(16rem,calc(100dvh - {ABOVE_FIGURES}rem),26rem)}}"
+        f"{{flex:none;height:clamp(16rem,calc({WINDOW} - {ABOVE_FIGURES}rem),26rem)}}"
+        f'[class*="st-key-{FITTED}"],:has(> [class*="st-key-{FITTED}"])'
+        f"{{--taken:{ABOVE_FIGURES}rem}}"
+        f".st-key-{WAY}:not(:has(button)){{min-height:0}}"
         # Beside the title, where no control is chosen.
         ".st-key-main-controls:not(:has(.stSlider, .stNumberInput)){margin-top:-2rem}"
         f"{main} .stVerticalBlock{{gap:0.5rem}}"

@@ -11,7 +11,7 @@ from pages.app.boot import boot, booted
 from pages.app.context import CONTEXT, PageContext, read_launch
 from pages.app.markdown import show_note
 from pages.app.registry import HOME, LESSONS, PAGES, PageInfo
-from pages.app.style import page_style
+from pages.app.style import ABOVE, page_style
 from ultr_core.errors import InputError
 from ultr_core.settings import Settings
 
@@ -31,19 +31,19 @@ def run() -> None:
         page_title="Unbiased LTR Lab", page_icon="⚖️", layout="wide",
         initial_sidebar_state="collapsed",
     )  # fmt: skip
-    look = st.html(page_style(charts=booted()))
     page = st.navigation(_menu(), position="top")
     info = next((p for p in PAGES if p.menu == page.title), HOME)
+    look = st.html(page_style(charts=booted(), place=_place(info)))
     st.title(info.question)
     settings, end = _controls(info, lesson)
     # Always there: where a control moves to another place, the browser forgets that the address
     # holds its value.
-    above = st.container()
+    above = st.container(key=ABOVE)
     if not booted():
         below = above.skeleton(height=320)
         boot()
         below.empty()
-        look.html(page_style(charts=booted()))
+        look.html(page_style(charts=booted(), place=_place(info)))
     from pages.app import take_away
 
     link.tidy_page(info.path, (lecture.MODE, lecture.CONTROLS))
@@ -106,6 +106,13 @@ def _menu() -> dict[str, list[st.Page]]:
         menu.setdefault(page.group, []).append(entry)
     menu[HOME.group].append(own_address)
     return menu
+
+
+def _place(info: PageInfo) -> int:
+    """The place in the menu, from 1, of a page or of its group."""
+    alone = [page.path for page in PAGES if not page.group]
+    groups = dict.fromkeys(page.group for page in PAGES if page.group)
+    return [*alone, *groups].index(info.group or info.path) + 1
 
 
 def _show_notices() -> None:

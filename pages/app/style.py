@@ -102,6 +102,9 @@ _HISTORY = """
 """
 """Buttons of the row of controls, as signs; their words are for who hears the page."""
 
+WINDOW = "var(--window, 100dvh)"
+"""The height of the window; a picture of a whole page, whose window is higher, sets it."""
+
 _BESIDE_EACH_OTHER = 1000  # pixels of the screen from which panels stand beside each other
 _REST = 17.2  # rem of the first screen besides its panels: menu, controls, headline, checks
 _REST_OF_LECTURE = 14.75  # without the line of checks and their list
@@ -128,13 +131,46 @@ _FIRST_SCREEN = f"""
 @media (min-width: {_BESIDE_EACH_OTHER}px) {{
   .st-key-panels {{ grid-template-columns: minmax(0, 1fr) minmax(0, 1.25fr) minmax(0, 1fr) }}
   [class*="st-key-panel-"], :has(> [class*="st-key-panel-"])
-    {{ height: max(18rem, calc(100dvh - var(--rest, {_REST}rem))) }}
+    {{ height: max(18rem, calc({WINDOW} - var(--rest, {_REST}rem))) }}
 }}
 """
 """The Lab's panels: beside each other and as high as the window leaves room, where it is wide.
 
 Streamlit's own heights are fixed numbers.
 """
+
+ABOVE = "above"
+"""Key of the container of what is said above a page; often it is empty."""
+
+FITTED = "fits-"
+"""How keys of containers begin that hold one chart and end where the first window does."""
+
+_FITTED = f"""
+:has(> .st-key-{ABOVE}):not(:has(.stMarkdown, .stAlert, .stSkeleton)) {{ margin-bottom: -1rem }}
+:is([class*="st-key-{FITTED}"], :has(> [class*="st-key-{FITTED}"]))
+  {{ flex: none; height: var(--most, 26.25rem) }}
+[class*="st-key-{FITTED}"] > * {{ flex: 1; height: 100% }}
+.st-key-lesson-reveal {{ scroll-margin-top: 4.5rem }}
+@media (min-width: {_BESIDE_EACH_OTHER}px) {{
+  :is([class*="st-key-{FITTED}"], :has(> [class*="st-key-{FITTED}"]))
+    {{ height: clamp(17rem, calc({WINDOW} - var(--taken, 25rem)), var(--most, 26.25rem)) }}
+  :is(.st-key-{FITTED}study-learning-curve, :has(> .st-key-{FITTED}study-learning-curve))
+    {{ --taken: 20.5rem }}
+  :is(.st-key-{FITTED}propensity-curve, :has(> .st-key-{FITTED}propensity-curve))
+    {{ --taken: 27.25rem; --most: 21.125rem }}
+}}
+"""
+"""What such a chart leaves to the page above it: menu, title, headline, controls, a line.
+
+What is scrolled to ends up below the menu.
+"""
+
+_HERE = """
+[data-testid="stTopNav"] > :nth-child({place}) :is(a, button)
+  {{ background: color-mix(in srgb, currentColor 12%, transparent); border-radius: 0.5rem }}
+[data-testid="stTopNav"] > :nth-child({place}) :is(a, button) p {{ font-weight: 600 }}
+"""
+"""The menu marks the page that is open; Streamlit marks none in a group that is closed."""
 
 WAY = "way-to-world"
 """Key of the container above a chart for the button that a click on a mark makes appear."""
@@ -185,10 +221,14 @@ there at once and cost a class no message.
 """
 
 
-def page_style(*, charts: bool) -> str:
-    """The style of all pages; that of charts, which takes a second to load, where it is wanted."""
+def page_style(*, charts: bool, place: int) -> str:
+    """The style of all pages; that of charts, which takes a second to load, where it is wanted.
+
+    place: of the page, or of the closed group that has it, in the menu, counted from 1.
+    """
     parts = (
-        _READABLE, _FORMULAS, _CHECKS, _SIDE_BY_SIDE, _HISTORY, _FIRST_SCREEN, _WAY, _AWAITED,
+        _READABLE, _FORMULAS, _CHECKS, _SIDE_BY_SIDE, _HISTORY, _FIRST_SCREEN, _FITTED, _WAY,
+        _AWAITED, _HERE.format(place=place),
     )  # fmt: skip
     return f"<style>{''.join(parts)}{_ink() if charts else ''}</style>"
 

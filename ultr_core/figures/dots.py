@@ -36,6 +36,7 @@ from ultr_core.risk.sign_test import SignTest, sign_test
 RANKER_COLUMNS = ("method", "label", "risk", "low", "high")
 COLUMNS = ("method", "label", "value", "low", "high", "text")
 ROW_HEIGHT, AXIS_HEIGHT = 56, 60
+DASH = 24  # pixels of a row's height: names are above it
 PIN_SIZE = 340  # square pixels: room for the number of the pin inside its hollow mark
 NO_PINS: Mapping[str, Any] = MappingProxyType({})
 
@@ -191,7 +192,8 @@ def interval_dots(
 
     ``rows`` has the columns :data:`COLUMNS`, one row per dot, top to bottom: a key of
     ``METHOD_STYLES`` or ``NEUTRAL_STYLES``, a name, the value with its interval and the value in
-    words. ``level`` is drawn as a line through all rows; the axis includes it and ``include``.
+    words. ``level`` is a dash beside the mark of each row, so that it crosses no name; the axis
+    includes it and ``include``.
     ``number`` is the d3 format of the axis.
     """
     table = rows.loc[:, list(COLUMNS)].assign(part="dot")
@@ -201,7 +203,7 @@ def interval_dots(
     wanted = include if level is None else (*include, level)
     ends = stable_range(table[["value", "low", "high"]].to_numpy(dtype=float), include=wanted)
     if level is not None:
-        line = pd.DataFrame([{"part": "level", "value": level}])
+        line = pd.DataFrame({"part": "level", "value": level, "label": rows["label"]})
         table = pd.concat([table, line], ignore_index=True)
     others = tuple(key for key in NEUTRAL_STYLES if key in set(rows["method"]))
     spec = with_domains(_values(tuple(rows["label"]), others, x_title, number, theme), x=ends)
@@ -216,10 +218,11 @@ def _values(
     ink = INKS[theme]
     scale = {"zero": False, "nice": False, "padding": 10, "domain": [0, 1]}
     x_of = along(alt.X, x_title, scale, {"format": number})
-    level = rows_of("level").mark_rule(strokeWidth=3, strokeDash=[5, 4], color=ink.quiet)
+    level = rows_of("level").mark_tick(thickness=3, size=DASH, color=ink.quiet)
+    y = alt.Y("label:N", title=None, scale=_rows(order), axis=None)
     tooltip = tooltips(("label:N", "Row"), ("value:Q", "Value"), *INTERVAL, format=".4f")
     dots = _dots(rows_of("dot"), x_of, "value", order, others, tooltip, ink)
-    return bare_spec([level.encode(x=x_of("value")), *dots], ink)
+    return bare_spec([level.encode(x=x_of("value"), y=y), *dots], ink)
 
 
 def _row(

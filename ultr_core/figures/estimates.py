@@ -37,7 +37,8 @@ ARROW = 260  # square pixels: its head is as wide as a mark
 INSET = 0.42  # from the edge to words, past the arrows there
 MARGIN = 0.14  # how far from the edge the arrows sit that point beyond it
 BESIDE, ASIDE = 0.5, 1.5  # from an arrow to its number, and between the arrows of one corner
-NAME, LOWEST = (1.4, 0.6), 0.8 - EDGE  # room of a name on the axes, and where the lowest stands
+NAME = (1.4, 0.6)  # room of a name on the axes
+HEIGHTS = {"left": (0.8 - EDGE, 2.6), "right": (-2.1, EDGE)}  # of names, clear of a shade's words
 NAMED = ("skyline", "halfway", "a worse one")
 METHODS = ("naive", "propensity")
 COLUMNS = (
@@ -177,11 +178,12 @@ def _names(picture: RiskPicture, rows: list[dict[str, Any]]) -> Iterator[dict[st
                 "x": row["x"], "y": float(ends[0]), "y2": float(ends[1]),
             }  # fmt: skip
         if inside:
-            y = max(inside[-1]["y"], LOWEST)
-            names.append({"part": "name", "x": inside[-1]["x"], "y": y, "text": name})
+            x, y = inside[-1]["x"], inside[-1]["y"]
+            y = float(np.clip(y, *HEIGHTS["left" if x < 0 else "right"]))
+            names.append({"part": "name", "x": x, "y": y, "text": name})
     for low, high in pairwise(sorted(names, key=lambda row: row["y"])):
         if abs(high["x"] - low["x"]) < NAME[0] and high["y"] - low["y"] < NAME[1]:
-            low["y"] = max(high["y"] - NAME[1], LOWEST)
+            low["y"] = max(high["y"] - NAME[1], HEIGHTS["left"][0])
             high["y"] = low["y"] + NAME[1]
     yield from names
 

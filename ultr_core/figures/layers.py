@@ -64,11 +64,15 @@ def rows_of(part: str) -> alt.Chart:
 
 
 def along(
-    channel: type[Axis], title: str, scale: Mapping[str, Any], axis: Mapping[str, Any] | None = None
+    channel: type[Axis],
+    title: str | list[str],
+    scale: Mapping[str, Any],
+    axis: Mapping[str, Any] | None = None,
 ) -> Callable[[str], Axis]:
     """One axis for many fields: what is returned gives the channel of a numeric field.
 
-    scale, axis: as in Vega-Lite; without ``axis`` it is drawn by default.
+    title: a line, or several; scale, axis: as in Vega-Lite; without ``axis`` it is drawn by
+    default.
     """
     drawn = alt.Undefined if axis is None else alt.Axis(**axis)
     return lambda field: channel(f"{field}:Q", title=title, scale=alt.Scale(**scale), axis=drawn)

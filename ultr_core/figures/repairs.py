@@ -72,7 +72,7 @@ def repair_figure(result: StudyResult, point: Point, *, theme: Theme = "light") 
     return Figure(
         f"repair-{study.name}", f"{study.title}: test risk with {point.x:,.0f} clicks",
         f"{repair_headline(result, point)} Test risk, lower is better: {told}.",
-        data, spec, height=ROW * len(order) + AXIS_HEIGHT + 18,
+        data, spec, height=ROW * len(order) + AXIS_HEIGHT + 23,
     )  # fmt: skip
 
 
@@ -91,8 +91,8 @@ def _risks(order: tuple[str, ...], inside: bool, theme: Theme) -> dict[str, Any]
     name: Any = {"expr": f"width > {_WIDE} ? datum.name : datum.label"}
     # Where the rules are close together, their names are above each other.
     names: Mapping[str, tuple[Literal["left", "right"], int]] = {
-        "skyline": ("left", -28 if inside else -10),
-        "production": ("left" if inside else "right", -10),
+        "skyline": ("left", -33 if inside else -15),
+        "production": ("left" if inside else "right", -15),
     }
     color, shape = by_method(alt.Color, "color", STYLES), by_method(alt.Shape, "shape", STYLES)
     scale = {"zero": False, "nice": False, "padding": 10, "domain": [0, 1]}

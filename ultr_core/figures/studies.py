@@ -36,8 +36,8 @@ REACH = 2.4
 MARGIN = 0.1
 """Room on the better side of the skyline, in the same gaps."""
 
-NAME_DISTANCE = 25.0
-"""Pixels between two names, where the axis needs some of the height."""
+NAME_DISTANCE = 20.0
+"""Pixels between two names, and at least `LEAST` pixels of the axis beside them."""
 
 
 def study_figure(result: StudyResult, *, theme: Theme = "light") -> Figure:
@@ -95,7 +95,7 @@ def _first(group: Sequence[float], low: float, high: float, distance: float) -> 
     return max(low, min(start, high - extent))
 
 
-HEIGHT = 420
+HEIGHT, LEAST = 420, 280
 PICKED = "picked"
 """Name of the selection that a click on a mark makes."""
 
@@ -296,7 +296,7 @@ def _names(
         names.append(
             (row["method"], f"{arrow} {SHORT_NAMES[row['method']]} {row['value']:.2g}", edge)
         )
-    per_pixel = (high - low) / HEIGHT
+    per_pixel = (high - low) / LEAST
     # The values of marks beyond the picture stand above it, close to the names.
     room = NAME_DISTANCE * per_pixel / 2
     places = spread([y for _, _, y in names], low, high - room, NAME_DISTANCE * per_pixel)
@@ -351,8 +351,9 @@ def _curves(x_field: str, y_title: str, theme: Theme) -> dict[str, Any]:
     ink, x = INKS[theme], _x(x_field)
     color = by_method(alt.Color, "color", STYLES)
     dash = by_method(alt.StrokeDash, "dash", STYLES)
+    lines = y_title.replace(" (", "|(").split("|")  # where a window is low, one would be cut
     y_of = along(
-        alt.Y, y_title, {"zero": False, "nice": False, "domain": [0, 1]}, {"titleLimit": HEIGHT}
+        alt.Y, lines, {"zero": False, "nice": False, "domain": [0, 1]}, {"titleLimit": HEIGHT}
     )
 
     def by_weight(thin: float, thick: float) -> dict[str, Any]:

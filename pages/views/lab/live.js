@@ -77,7 +77,7 @@ function drawUsers(state) {
     last.forEach((of, r) => { if (of.clicked && (user < state.users - 1 || r <= state.at)) clicks[r]++; });
   }
   svg.replaceChildren();
-  const doc = 24 * u, curve = 0.36 * width, naive = 0.8 * width, weighted = width - 2;
+  const doc = 24 * u, curve = Math.max(0.36 * width, doc + 80 * u + 14), naive = 0.8 * width, weighted = width - 2;
   const room = naive - curve - 50 * u, top = 40 * u, row = (height - top) / LIST, middle = (r) => top + row * (r + 0.5);
   const head = (x, text, anchor = "start") => element(svg, "text", { x, y: 14 * u, "text-anchor": anchor }, text);
   head(doc, "result"); head(curve, "looked at: p");

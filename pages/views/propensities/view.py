@@ -85,7 +85,8 @@ def _chart_section(
     if other != NOTHING_ELSE:
         rival = lab.swaps(design, other, users)
     if found.estimate is not None and found.curve is not None:
-        show_figure(partial(curve_figure, found, truth.tolist(), limit=limit, other=rival))
+        draw = partial(curve_figure, found, truth.tolist(), limit=limit, other=rival)
+        show_figure(draw, fits=True)
         st.markdown(agreement_sentence(found, truth))
         curve_buttons(found.curve.values, lab.settings, key="swaps")
 

@@ -45,5 +45,5 @@ STEPS = {
 
 def show(page: PageContext) -> None:
     """Draw the page."""
-    chosen = choose(STUDY)
+    chosen = choose(STUDY, label_visibility="collapsed")  # the page's title says it
     show_study_page(page, chosen, STEPS[chosen])

@@ -11,7 +11,7 @@ import streamlit as st
 from pages.app.curves import learner_believes, users_have
 from pages.app.frame import offer_files, page_spec, show_chart, theme
 from pages.app.link import lab_button
-from pages.app.style import WAY
+from pages.app.style import FITTED, WAY
 from ultr_core.figures.figure import Figure
 from ultr_core.figures.studies import PICKED, cut_words, series_text, study_figure
 from ultr_core.settings import PARAMETERS, Settings
@@ -38,16 +38,17 @@ def show_study(result: StudyResult, *, key: str) -> None:
 
 
 def _clickable(result: StudyResult, figure: Figure, key: str) -> Point | None:
-    event = st.vega_lite_chart(
-        figure.rows,
-        page_spec(figure),
-        width="stretch",
-        height=figure.height,
-        alt=figure.alt,
-        key=f"chart-{figure.name}-{key}",
-        on_select="rerun",
-        selection_mode=PICKED,
-    )
+    with st.container(key=f"{FITTED}{figure.name}"):
+        event = st.vega_lite_chart(
+            figure.rows,
+            page_spec(figure),
+            width="stretch",
+            height="stretch",
+            alt=figure.alt,
+            key=f"chart-{figure.name}-{key}",
+            on_select="rerun",
+            selection_mode=PICKED,
+        )
     marks = event["selection"].get(PICKED) or []
     return point_of(result, marks[0]) if marks else None
 

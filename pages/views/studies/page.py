@@ -110,9 +110,9 @@ def show_study_page(page: PageContext, name: str, steps: Sequence[Step[Settings]
     fixed = _settings_line(plan if result is None else result.plan, view, done=result is not None)
     if result is not None:
         with chart.place().container():
+            show_study(result, key=view)
             if result.plan.study.is_map:
                 st.markdown(_map_key(result))
-            show_study(result, key=view)
             st.markdown(read_study(result))
             st.markdown(fixed)
         if caption := _caption(result, shipped=view == SHIPPED):
@@ -174,7 +174,7 @@ def _caption(result: StudyResult, *, shipped: bool) -> str:
 
 
 def _map_key(result: StudyResult) -> str:
-    """What the numbers and colours of a map mean, before it is looked at."""
+    """What the numbers and colours of a map mean."""
     unweighted = "η′ = 0" if result.plan.study.series_field == "assumed_eta" else "η = 0"
     return (
         "**In each cell:** what weighting gains over the naive ranker, in percent of the gap "
