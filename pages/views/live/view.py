@@ -91,8 +91,8 @@ def _reading(result: LiveResult) -> None:
         words = (
             f"**{contest.sentence}** {contest.null_sentence} The relative risk (share of the "
             "decided queries that it lost, divided by one half) is "
-            f"{contest.test.relative_risk:.2f}. For 80% of such experiments to be significant, it "
-            f"takes {traffic}; with the paper's number, {contest.paper_power:.0%} would be."
+            f"{contest.test.relative_risk:.2f}. Traffic needed for 80% of such experiments to be "
+            f"significant: {traffic}; with the paper's number, {contest.paper_power:.0%} would be."
         )
         st.markdown(words)
 
@@ -151,9 +151,9 @@ def _sign_test_section() -> None:
     traffic = traffic_words(test.win_share)
     words = (
         f"**{test.sentence}** The relative risk (share of losses among decided queries, divided by "
-        f"one half) is {test.relative_risk:.3f}. The power at this share is {test.power:.0%}; a "
-        f"power of 80% takes {traffic}. The paper's table, 87 / 48 / 83 and 95 / 60 / 102, gives "
-        "p = 0.0009995 and 0.006133."
+        f"one half) is {test.relative_risk:.3f}. Power at this share: {test.power:.0%}; needed for "
+        f"80%: {traffic}. The paper's table, 87 / 48 / 83 and 95 / 60 / 102, gives p = 0.0009995 "
+        "and 0.006133."
     )
     st.markdown(words)
 
