@@ -202,7 +202,7 @@ def grouped_rows(
         facts, shown = _without_busy(relation, shown, facts, how.most_presentations, usable)
     if how.clicks_above and whole != "p":
         raise InputError(
-            "Clicks above a row need a column with the id of its presentation.", "presentation"
+            "Counting the clicks above a row needs a column with presentation ids.", "presentation"
         )
     number = _groups_for(slots)
     facts = replace(facts, groups=number)

@@ -460,7 +460,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "approaches-skyline",
                 "With more clicks, the propensity-weighted ranker approaches the skyline.",
                 "7.2",
-                f"At the most clicks it is within {CLOSE:.0%} of the gap between production and "
+                f"At the most clicks, it is within {CLOSE:.0%} of the gap between production and "
                 f"skyline, and better than at the fewest by more than {FLAT:.0%} of it (upper and "
                 "lower ends of the intervals).",
                 approaches_skyline,
@@ -469,7 +469,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "naive-flat",
                 "The learning curve of the naive ranker is essentially flat.",
                 "7.2",
-                "From the fewest clicks to the most its loss changes by less than "
+                "From the fewest clicks to the most, its loss changes by less than "
                 f"{FLAT:.0%} of the gap (both ends of the interval). The paper does not print its "
                 "range of clicks.",
                 naive_is_flat(0),
@@ -479,14 +479,14 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "Beyond tens of thousands of clicks, more clicks change the naive ranker by less "
                 f"than {_OF_GAP}.",
                 "7.2",
-                f"From the first point above {FEW_CLICKS:,} clicks to the last its loss changes by "
-                f"less than {FLAT:.0%} of the gap (both ends of the interval).",
+                f"From the first point above {FEW_CLICKS:,} clicks to the last, its loss changes "
+                f"by less than {FLAT:.0%} of the gap (both ends of the interval).",
                 naive_is_flat(FEW_CLICKS),
                 "lab",
             ),
             Rule(
                 "naive-worse",
-                "With many clicks the naive ranker does not reach the level of the weighted "
+                "With many clicks, the naive ranker does not reach the level of the weighted "
                 "ranker.",
                 "7.2",
                 f"{_LOW} at the most clicks.",
@@ -494,7 +494,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
             ),
             Rule(
                 "naive-better-early",
-                "With very few clicks the naive ranker is better than the weighted ranker.",
+                "With very few clicks, the naive ranker is better than the weighted ranker.",
                 "7.2",
                 f"{_LOW} at the fewest clicks.",
                 worse("propensity", "naive", 0, _clicks),
@@ -508,7 +508,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
             ),
             Rule(
                 "tau-not-found",
-                "With very few clicks the clipped ranker is worse than the naive ranker, which "
+                "With very few clicks, the clipped ranker is worse than the naive ranker, which "
                 "τ = 1 would give.",
                 "7.2",
                 f"{_LOW} at the fewest clicks, clipped against naive.",
@@ -520,8 +520,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "A ranker that learns from clicks over skipped documents tends to reverse the "
                 "presented order.",
                 "1",
-                "At the most clicks Kendall's τ of its order with production's is below 0 (upper "
-                "end of the interval).",
+                "At the most clicks, Kendall's τ between its order and production's is below 0 "
+                "(upper end of the interval).",
                 skip_above_reverses,
             ),
         ),
@@ -551,9 +551,9 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
             ),
             Rule(
                 "same-without-bias",
-                "Without bias the weighted and the naive ranker are the same.",
+                "Without bias, the weighted and the naive ranker are the same.",
                 "5.1",
-                "At η = 0 the losses are equal in every click log.",
+                "At η = 0, the losses are equal in every click log.",
                 same_without_bias,
                 "lab",
             ),
@@ -569,7 +569,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
             ),
             Rule(
                 "gap-larger",
-                "With the most noise weighting is further ahead of naive than without noise.",
+                "With the most noise, weighting is further ahead of naive than without noise.",
                 "7.4",
                 "The lower end of the interval of the gap's change from no noise to the most is "
                 "above 0, at both numbers of clicks.",
@@ -589,7 +589,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 f"Five times as many clicks change the naive ranker by less than {_OF_GAP}.",
                 "7.4",
                 f"The interval of the change, averaged over all ε₋, is within {FLAT:.0%} of "
-                "the gap. The paper says so in section 7.3 alone.",
+                "the gap. The paper says so only in section 7.3.",
                 more_data_is_no_use(0.0),
                 "lab",
             ),
@@ -628,7 +628,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "zero-is-naive",
                 "Assuming no bias gives the naive ranker.",
                 "7.5",
-                "At an assumed η of 0 the losses are equal in every click log.",
+                "At an assumed η of 0, the losses are equal in every click log.",
                 zero_is_naive,
                 "set-up",
             ),

@@ -226,7 +226,7 @@ def _show_readings() -> None:
                 "Section": r.place,
                 "Kind": r.kind,
                 "What is unclear": prose(r.unclear),
-                "Read here as": prose(r.taken),
+                "This lab's reading": prose(r.taken),
                 "Because": prose(r.why),
             }
             for r in READINGS

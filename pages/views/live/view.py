@@ -96,10 +96,10 @@ def _reading(result: LiveResult) -> None:
             continue
         traffic = traffic_words(contest.test.win_share)
         words = (
-            f"**{contest.sentence}** {contest.null_sentence} Relative risk (share of the "
-            f"decided queries that it lost, over one half) {contest.test.relative_risk:.2f}. "
-            f"Traffic with which 80% of such experiments would be significant: {traffic}; with as "
-            f"many as the paper had, {contest.paper_power:.0%} would be."
+            f"**{contest.sentence}** {contest.null_sentence} The relative risk (share of the "
+            "decided queries that it lost, divided by one half) is "
+            f"{contest.test.relative_risk:.2f}. Traffic needed for 80% of such experiments to be "
+            f"significant: {traffic}; with the paper's number, {contest.paper_power:.0%} would be."
         )
         st.markdown(words)
 
@@ -157,9 +157,10 @@ def _sign_test_section() -> None:
         return
     traffic = traffic_words(test.win_share)
     words = (
-        f"**{test.sentence}** Relative risk {test.relative_risk:.3f} (losses among the decided, "
-        f"over one half). Power at this share {test.power:.0%}; for 80%: {traffic}. The "
-        "paper's table, 87 / 48 / 83 and 95 / 60 / 102, gives p = 0.0009995 and 0.006133."
+        f"**{test.sentence}** The relative risk (share of losses among decided queries, divided by "
+        f"one half) is {test.relative_risk:.3f}. Power at this share: {test.power:.0%}; needed for "
+        f"80%: {traffic}. The paper's table, 87 / 48 / 83 and 95 / 60 / 102, gives p = 0.0009995 "
+        "and 0.006133."
     )
     st.markdown(words)
 
