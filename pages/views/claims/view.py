@@ -45,12 +45,27 @@ from ultr_core.lab import Lab
 from ultr_core.studies.claims import ORIGIN_WORDS
 from ultr_core.words import counted, part_of
 
-_VERDICT_IN_ONE_LINE = """<style>
+# The verdict is in one line. Without checks, every section has the same columns, text is as wide as
+# its column, and on a phone cells are below each other, so that no column is one word wide.
+_TABLES = """<style>
 @media (min-width: 500px) {
   .stMain [class*="st-key-claims-table"] td:nth-child(2) * { white-space: nowrap }
 }
+@media (min-width: 900px) {
+  .stMain [class*="st-key-claims-table-short"] table { table-layout: fixed }
+  .stMain [class*="st-key-claims-table-short"] th:nth-child(1) { width: 34% }
+  .stMain [class*="st-key-claims-table-short"] th:nth-child(2) { width: 9rem }
+  .stMain [class*="st-key-claims-table-short"] th:nth-child(4) { width: 10rem }
+}
+.stMain [class*="st-key-claims-table-short"] td * { max-width: none }
 @media (max-width: 499px) {
   .stMain [class*="st-key-claims-table"] :is(td, th) { padding-inline: 0.3rem }
+  .stMain [class*="st-key-claims-table-short"] thead { display: none }
+  .stMain [class*="st-key-claims-table-short"] :is(table, tbody, tr, td) { display: block }
+  .stMain [class*="st-key-claims-table-short"] td { border: 0; padding-block: 0.1rem }
+  .stMain [class*="st-key-claims-table-short"] tr { padding-block: 0.4rem }
+  .stMain [class*="st-key-claims-table-short"] tr + tr
+    { border-top: 1px solid color-mix(in srgb, currentColor 25%, transparent) }
 }
 </style>"""
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -77,7 +92,7 @@ def _show_ledger(corpus: str | None) -> None:
         if of_section:
             st.subheader(title)
             _table(of_section, title, checks=checks)
-    st.html(_VERDICT_IN_ONE_LINE)
+    st.html(_TABLES)
     if not shown:
         st.markdown("No claim of this section has this verdict.")
     _files(lines, lab)
@@ -158,7 +173,8 @@ def _table(lines: Sequence[LedgerLine], title: str, *, checks: bool) -> None:
     rows = [_row(line, checks=checks) for line in lines]
     holding = sum(line.finding.holds for line in lines)
     hold = part_of(holding, len(lines), "claim", does="holds", do="hold")
-    with st.container(key=f"claims-table-{lines[0].entry.section.replace('.', '-')}"):
+    kind = "checks" if checks else "short"
+    with st.container(key=f"claims-table-{kind}-{lines[0].entry.section.replace('.', '-')}"):
         st.table(
             rows,
             hide_index=True,
