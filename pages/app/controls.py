@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.app import curves, link
 from pages.app.field_control import control
 from pages.app.registry import MAIN_CONTROLS, PageInfo
+from pages.app.style import ROW
 from ultr_core.curve_values import CURVES
 from ultr_core.errors import InputError
 from ultr_core.settings import PARAMETERS, PRESETS, Settings
@@ -21,8 +22,6 @@ FINE_CONTROLS = ("draws", "corpus_seed", "relevant_grade")
 _PRESET_TURN = "preset_turn"
 _PRESETS = "presets"
 MORE = "more-settings"
-ROW = "main-controls"
-"""Key of the row above every page."""
 
 
 def controls(page: PageInfo) -> tuple[Settings | InputError, DeltaGenerator]:

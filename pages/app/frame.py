@@ -31,7 +31,8 @@ def show_figure(draw: Draw, *, key: str = "", above: str = "", fits: bool = Fals
     ``fits`` lets the picture end where the first window does.
     """
     figure = draw(theme=theme())
-    with st.container(key=f"figure-{figure.name}{key}", gap="xsmall"):
+    frame = "whole-figure" if fits else "figure"  # a lecture gives others their height
+    with st.container(key=f"{frame}-{figure.name}{key}", gap="xsmall"):
         if above:
             st.markdown(above)
         if fits:
@@ -89,7 +90,10 @@ def save_figure(name: str, title: str, draw: Draw, key: str = "") -> None:
         with st.container(horizontal=True):
             for file_format in FILE_FORMATS.values():
                 _download(draw, name, file_format, made_by, key)
-        st.markdown("Each file records the settings and the link that made it.")
+        st.markdown(
+            "Each file records the settings and, except PDF, the link that made it. "
+            "Free to use and share (MIT licence)."
+        )
 
 
 def theme() -> Theme:

@@ -12,7 +12,7 @@ import streamlit as st
 from pages.app import link
 from pages.app.registry import PageInfo
 from pages.app.slots import Slot
-from pages.app.style import FITTED, WAY, WINDOW, panels_in_lecture
+from pages.app.style import FITTED, NARROW, ROW, WAY, WINDOW, panels_in_lecture
 from ultr_core.curve_values import CURVES, curve_text
 from ultr_core.errors import quoted
 from ultr_core.settings import PARAMETERS
@@ -20,11 +20,11 @@ from ultr_core.settings import PARAMETERS
 _STATE = "lecture"
 MODE, CONTROLS, LECTURE = "mode", "controls", "lecture"
 
-FIGURES = f'[class*="st-key-figure-"]:not(.st-key-panels *, :has([class*="st-key-{FITTED}"]))'
+FIGURES = '[class*="st-key-figure-"]:not(.st-key-panels *)'
 ABOVE_FIGURES = 21  # rem of the window above a page's first figure
 
 TYPE = 1.25
-"""How much larger type is."""
+"""How much larger type is, but on a phone."""
 
 _WIDE, TYPE_ON_WIDE = 1_800, 1.7
 """From this width on, as on a large projector, the page's type is larger still."""
@@ -131,7 +131,10 @@ def style(page: PageInfo) -> None:
         "{display:none}"
     )
     st.html(
-        f"<style>html{{font-size:{16 * TYPE:g}px}}"
+        f"<style>@media (max-width:{NARROW}px){{{_larger_charts(1 / TYPE)}}}"  # no room for more
+        f"@media (min-width:{NARROW + 1}px){{html{{font-size:{16 * TYPE:g}px}}"
+        # Beside the title, where no control is chosen.
+        f".st-key-{ROW}:not(:has(.stSlider, .stNumberInput)){{margin-top:-2rem}}}}"
         f"@media (min-width:{_WIDE}px){{html{{font-size:{16 * TYPE_ON_WIDE:g}px}}"
         f"{_larger_charts(TYPE_ON_WIDE / TYPE)}}}"
         f"{main}{{padding-top:3.75rem;padding-bottom:1rem}}"
@@ -141,8 +144,6 @@ def style(page: PageInfo) -> None:
         f'[class*="st-key-{FITTED}"],:has(> [class*="st-key-{FITTED}"])'
         f"{{--taken:{ABOVE_FIGURES}rem}}"
         f".st-key-{WAY}:not(:has(button)){{min-height:0}}"
-        # Beside the title, where no control is chosen.
-        ".st-key-main-controls:not(:has(.stSlider, .stNumberInput)){margin-top:-2rem}"
         f"{main} .stVerticalBlock{{gap:0.5rem}}"
         f"{main} h1{{padding:0 0 1rem;font-size:1.25rem}}"
         f"{main} :is({parts}){{display:none}}"

@@ -44,11 +44,11 @@ _CHECKS = f"""
 """
 """It looks: as Streamlit's own expanders do."""
 
-_NARROW = 640  # pixels of the screen up to which elements stand below each other
+NARROW = 640  # pixels of the screen up to which elements stand below each other
 _CONTROL = 150  # pixels that a control needs
 
-_ROWS = ("main-controls",)
-"""Keys of containers whose controls stand beside each other, as many as have room."""
+ROW = "main-controls"
+"""Key of the row above every page; its controls stand beside each other, as many as have room."""
 
 _TWO = ("proof-checks", "formulas")
 """Keys of containers whose elements stand in two columns."""
@@ -63,8 +63,8 @@ def _grid(keys: tuple[str, ...], columns: str, more: str = "") -> str:
 
 
 _SIDE_BY_SIDE = (
-    _grid(_ROWS, f"repeat(auto-fit,minmax({_CONTROL}px,1fr))")
-    + f"@media (min-width:{_NARROW + 1}px){{"
+    _grid((ROW,), f"repeat(auto-fit,minmax({_CONTROL}px,1fr))")
+    + f"@media (min-width:{NARROW + 1}px){{"
     + _grid(_TWO, "repeat(2,minmax(0,1fr))")
     + _grid(
         _THREE_PAIRS,
@@ -106,7 +106,7 @@ WINDOW = "var(--window, 100dvh)"
 """The height of the window; a picture of a whole page, whose window is higher, sets it."""
 
 _BESIDE_EACH_OTHER = 1000  # pixels of the screen from which panels stand beside each other
-_REST = 17.2  # rem of the first screen besides its panels: menu, controls, headline, checks
+_REST = 16.2  # rem of the first screen besides its panels: menu, controls, headline, checks
 _REST_OF_LECTURE = 14.75  # without the line of checks and their list
 
 _FIRST_SCREEN = f"""
@@ -128,6 +128,7 @@ _FIRST_SCREEN = f"""
 .st-key-panels [class*="st-key-figure-"], .st-key-panel-users > :has(.lab-users),
 .st-key-figure-trained-rankers > *,
 .st-key-figure-trained-rankers > * > .stVerticalBlock {{ flex: 1; height: 100% }}
+.st-key-figure-trained-rankers:has([data-testid="stSkeleton"]) {{ overflow: hidden }}
 @media (min-width: {_BESIDE_EACH_OTHER}px) {{
   .st-key-panels {{ grid-template-columns: minmax(0, 1fr) minmax(0, 1.25fr) minmax(0, 1fr) }}
   [class*="st-key-panel-"], :has(> [class*="st-key-panel-"])
@@ -146,14 +147,15 @@ FITTED = "fits-"
 """How keys of containers begin that hold one chart and end where the first window does."""
 
 _FITTED = f"""
-:has(> .st-key-{ABOVE}):not(:has(.stMarkdown, .stAlert, .stSkeleton)) {{ margin-bottom: -1rem }}
+:has(> .st-key-{ABOVE}):not(:has(.stMarkdown, .stAlert, [data-testid="stSkeleton"]))
+  {{ margin-bottom: -1rem }}
 :is([class*="st-key-{FITTED}"], :has(> [class*="st-key-{FITTED}"]))
   {{ flex: none; height: var(--most, 26.25rem) }}
 [class*="st-key-{FITTED}"] > * {{ flex: 1; height: 100% }}
 .st-key-lesson-reveal {{ scroll-margin-top: 4.5rem }}
 @media (min-width: {_BESIDE_EACH_OTHER}px) {{
   :is([class*="st-key-{FITTED}"], :has(> [class*="st-key-{FITTED}"]))
-    {{ height: clamp(17rem, calc({WINDOW} - var(--taken, 25rem)), var(--most, 26.25rem)) }}
+    {{ height: clamp(17rem, calc({WINDOW} - var(--taken, 23rem)), var(--most, 26.25rem)) }}
   :is(.st-key-{FITTED}study-learning-curve, :has(> .st-key-{FITTED}study-learning-curve))
     {{ --taken: 20.5rem }}
   :is(.st-key-{FITTED}propensity-curve, :has(> .st-key-{FITTED}propensity-curve))

@@ -3,6 +3,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import statistics
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -11,7 +13,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.app import server_lab
+from pages.app import server_lab, turns
 from pages.app.markdown import mark, prose
 from pages.views.lab import checks as check_list
 from pages.views.lab import words as lab_words
@@ -71,7 +73,7 @@ def test_untouched_page_makes_its_point(open_app: OpenApp) -> None:
     assert len(app.get("vega_lite_chart")) == CHARTS
     assert "Kendall's τ" in words(app)
     assert re.search(CHECKS, words(app))
-    assert len(open_savers(app).get("download_button")) == 12
+    assert len(open_savers(app).get("download_button")) == 15
 
 
 def test_a_run_sends_few_parts_and_nothing_that_is_closed(open_app: OpenApp) -> None:
@@ -128,6 +130,27 @@ def test_pages_paint_one_after_the_other(
     assert all(held)
     # Nobody waits for training, or for a page that has ended.
     assert not painting.locked()
+
+
+def test_a_released_slider_has_new_estimates_within_a_tenth_of_a_second(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CPU seconds of a whole run whose rankers are still to come, as in a class."""
+    app, seen, spent = open_app(**FAST), set(), []
+    for name, answer in (
+        ("order", None), ("wait", False), ("crowded", True), ("before", 1), ("done", False),
+    ):  # fmt: skip
+        monkeypatch.setattr(turns._QUEUE, name, lambda *_, found=answer, **__: found)
+    for number in range(5):
+        app.slider(key="eta").set_value(0.5 + number / 4)
+        began = time.process_time()
+        app.run()
+        spent.append(time.process_time() - began)
+        seen.add(next(text for text in words(app).splitlines() if "Kendall" in text))
+        assert "of your rankers are trained" in words(app)
+    assert not app.exception
+    assert len(seen) == 5
+    assert statistics.median(spent) < 0.1
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)

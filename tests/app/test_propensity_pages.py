@@ -14,6 +14,7 @@ import pyarrow.parquet as parquet
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.views.live.view import STEPS as LIVE_STEPS
 from pages.views.propensities.words import COMPUTE, STEPS
 from tests.meaning import mentions
 from ultr_core.lab import Lab
@@ -187,6 +188,8 @@ def test_live_steps(open_app: OpenApp, number: int) -> None:
     app = open_page(open_app, "live", live_queries="100")
     app.button(key=f"live-step-{number}").click().run()
     assert not app.exception
+    for name, value in LIVE_STEPS[number].sets.items():
+        assert app.session_state[name] == value
 
 
 def test_the_step_on_little_traffic_names_the_button_that_brings_the_rankers(

@@ -80,7 +80,7 @@ def test_a_break_makes_its_point_untouched_and_trains_nothing(
     assert len(app.table[0].value) == len(SMALL_CASES[name])
     assert "python -m ultr_core reproduce" in words(app)
     assert not made
-    assert len(open_savers(app).get("download_button")) == 12
+    assert len(open_savers(app).get("download_button")) == 15
 
 
 def test_the_line_says_which_is_unbiased_and_by_how_much_others_are_off() -> None:

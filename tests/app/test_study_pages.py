@@ -87,7 +87,7 @@ def test_the_shipped_result_makes_its_point_untouched(built_in: OpenApp, name: s
             f"**{claim.finding.outcome}**: {claim.rule.statement}" in label for label in labels
         )
     assert "python -m ultr_core reproduce" in words(app)
-    assert len(open_savers(app).get("download_button")) == 4
+    assert len(open_savers(app).get("download_button")) == 5
 
 
 SYMBOLS = {"η": "eta", "η′": "assumed_eta", "ε₋": "eps_minus", "ε₊": "eps_plus"}

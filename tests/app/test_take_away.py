@@ -280,7 +280,7 @@ def test_every_figure_offers_every_format(
     assert not app.get("download_button")  # a class pays for each at every move of a slider
     open_savers(app)
     labels = [button.proto.label for button in app.get("download_button")]
-    for label in ("SVG", "PNG", "CSV", "Vega-Lite"):
+    for label in ("SVG", "PNG", "PDF", "CSV", "Vega-Lite"):
         assert labels.count(label) == len(charts)
 
 

@@ -97,6 +97,30 @@ OVER = """() => {
 }"""
 
 
+# The first picture of a page is why it is there.
+BELOW = """() => {
+    const first = document.querySelector('svg.marks');
+    return first ? first.getBoundingClientRect().bottom - innerHeight : 0;
+}"""
+
+
+def below_window(page: Page) -> float:
+    """Pixels of a page's first chart that are below the window, as opened; not above 0 is right."""
+    found: float = page.evaluate(BELOW)
+    return found
+
+
+MARKED = """() => [...document.querySelectorAll('[data-testid=stTopNav] :is(a, button)')]
+    .filter(entry => getComputedStyle(entry.querySelector('p')).fontWeight >= 600)
+    .map(entry => entry.querySelector('p').textContent)"""
+
+
+def marked(page: Page) -> list[str]:
+    """Entries of the menu, closed, that are marked as where the reader is."""
+    found: list[str] = page.evaluate(MARKED)
+    return found
+
+
 def crowded(page: Page) -> list[str]:
     """Words over others in a chart, words that their box cuts off, what the page's bar hides."""
     found: list[str] = page.evaluate(OVER)

@@ -12,10 +12,18 @@ pytest.importorskip("axe_playwright_python", reason="axe is not installed")
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from pages.app.registry import PAGES
+from pages.app.registry import PAGES, PageInfo
 from scripts.screenshots import wait_until_done
 from tests.app.pages import WITH_VALUES
-from tests.browser.pages import OpenPage, crowded, crowded_at, cut_words, opened
+from tests.browser.pages import (
+    OpenPage,
+    below_window,
+    crowded,
+    crowded_at,
+    cut_words,
+    marked,
+    opened,
+)
 from ultr_core.fields import Choice
 from ultr_core.jobs.links import values_of
 
@@ -34,10 +42,15 @@ def violations(page: Page) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("path", [page.path for page in PAGES])
-def test_axe_finds_nothing_on_a_light_page(open_page: OpenPage, address: str, path: str) -> None:
-    page = opened(open_page, f"{address}/{path}{SMALL}")
+@pytest.mark.parametrize("info", PAGES, ids=lambda info: info.path)
+def test_axe_finds_nothing_on_a_light_page(
+    open_page: OpenPage, address: str, info: PageInfo
+) -> None:
+    page = opened(open_page, f"{address}/{info.path}{SMALL}")
     assert violations(page) == []
+    assert marked(page) == [info.group or info.menu]
+    if info.path != "proofs":  # its lines come first
+        assert below_window(page) <= 0
     for size in ((1280, 720), (1920, 1080), (390, 844)):
         assert crowded_at(page, *size) == [], size
 

@@ -23,7 +23,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from pages.views.lab import users
 from scripts.screenshots import wait_until_done
-from tests.browser.pages import OpenPage, cut_words, opened, settled
+from tests.browser.pages import OpenPage, crowded, cut_words, opened, settled
 from ultr_core.lab import Lab, true_curve
 from ultr_core.settings import Settings
 
@@ -88,6 +88,9 @@ FAINT = """panel => {
 PLAIN = {"opacity": 1, "words": ""}
 
 
+MOVES = 20
+
+
 def hold(page: Page, key: str) -> None:
     """Press on the middle of a slider and move it, without letting go."""
     track = page.locator(f".st-key-{key} [data-rac][data-orientation]").nth(1).bounding_box()
@@ -95,7 +98,7 @@ def hold(page: Page, key: str) -> None:
     x, y = track["x"] + track["width"] / 2, track["y"] + track["height"] / 2
     page.mouse.move(x, y)
     page.mouse.down()
-    for step in range(1, 21):
+    for step in range(1, MOVES + 1):
         page.mouse.move(x + 3 * step, y)
         page.wait_for_timeout(20)
 
@@ -115,7 +118,7 @@ def test_estimates_follow_the_hand_and_give_way_to_the_run(
         assert faint["opacity"] < 0.6 and "before" in faint["words"].lower(), key
     assert page.locator(".st-key-panel-estimates").evaluate(FAINT) == PLAIN
     assert users.inner_html() != users_before
-    assert len(drawn(page)) >= 5
+    assert 5 <= len(drawn(page)) <= MOVES  # at most one for each move of the pointer
     assert min(drawn(page)) < 8  # others may wait for the processor
     frame = page.locator(".st-key-figure-estimates-relative .role-frame path.background").first
     for side in ("x", "y", "width", "height"):
@@ -225,5 +228,5 @@ def test_the_story_fits_the_window_in_all_five_states(open_page: OpenPage, addre
             box = page.locator(f".st-key-{key}").bounding_box()
             assert box is not None
             assert 50 <= box["y"] <= box["y"] + box["height"] <= 720, (state, key)
-        assert cut_words(page) == []
+        assert cut_words(page) + crowded(page) == []
         page.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
@@ -13,9 +14,36 @@ if not os.environ.get("CI"):
 
 from playwright.sync_api import expect
 
-from tests.browser.pages import OpenPage, opened, settled
+from scripts.screenshots import server
+from tests.browser.pages import OpenPage, below_window, crowded_at, opened, settled
 from ultr_core.jobs.links import read_page_query
 from ultr_core.settings import PARAMETERS
+
+
+@pytest.fixture(scope="module")
+def built_in() -> Iterator[str]:
+    """A server of the built-in corpus, whose studies are computed before."""
+    with server() as running:
+        yield running
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "learning_curves",
+        "robustness?mode=lecture",
+        "robustness?study=map-assumed",
+        "repairs?mode=lecture",
+        "repairs?breaks=wrong-curve&mode=lecture",
+    ],
+)
+def test_a_shipped_picture_is_whole_in_the_window_and_on_a_phone(
+    open_page: OpenPage, built_in: str, link: str
+) -> None:
+    page = opened(open_page, f"{built_in}/{link}")
+    assert below_window(page) <= 0
+    for size in ((1280, 720), (390, 844)):
+        assert crowded_at(page, *size) == [], size
 
 
 @pytest.mark.parametrize(

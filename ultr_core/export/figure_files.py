@@ -1,7 +1,8 @@
-"""A figure as a file: SVG, PNG, CSV, or its Vega-Lite specification with the data inside.
+"""A figure as a file: SVG, PNG, PDF, CSV, or its Vega-Lite specification with the data inside.
 
 With an :class:`~ultr_core.export.origin.Origin` each file says what made it: as a line below the
-title and as metadata in pictures, as a column in CSV, as ``usermeta`` in a specification.
+title and, except in PDF, as metadata in pictures, as a column in CSV, as ``usermeta`` in a
+specification.
 """
 
 from __future__ import annotations
@@ -44,6 +45,11 @@ def to_png(figure: Figure, origin: Origin | None = None) -> bytes:
     """The figure as a PNG picture at twice its nominal size."""
     data = bytes(vl_convert.vegalite_to_png(_spec(figure, origin), scale=PNG_SCALE))
     return data if origin is None else _with_png_text(data, "Source", origin.as_json())
+
+
+def to_pdf(figure: Figure, origin: Origin | None = None) -> bytes:
+    """The figure as one page of PDF, for print; the order of its parts differs at each call."""
+    return bytes(vl_convert.vegalite_to_pdf(_spec(figure, origin)))
 
 
 def to_csv(figure: Figure, origin: Origin | None = None) -> bytes:
@@ -116,6 +122,7 @@ FILE_FORMATS: Mapping[str, FileFormat] = MappingProxyType(
     {
         "svg": FileFormat("SVG", ".svg", "image/svg+xml", to_svg),
         "png": FileFormat("PNG", ".png", "image/png", to_png),
+        "pdf": FileFormat("PDF", ".pdf", "application/pdf", to_pdf),
         "csv": FileFormat("CSV", ".csv", "text/csv", to_csv),
         "vega-lite": FileFormat("Vega-Lite", ".vl.json", "application/json", to_vega_lite),
     }

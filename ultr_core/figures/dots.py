@@ -218,7 +218,7 @@ def _values(
     ink = INKS[theme]
     scale = {"zero": False, "nice": False, "padding": 10, "domain": [0, 1]}
     x_of = along(alt.X, x_title, scale, {"format": number})
-    level = rows_of("level").mark_tick(thickness=3, size=DASH, color=ink.quiet)
+    level = rows_of("level").mark_tick(thickness=3, size=DASH, opacity=1, color=ink.quiet)
     y = alt.Y("label:N", title=None, scale=_rows(order), axis=None)
     tooltip = tooltips(("label:N", "Row"), ("value:Q", "Value"), *INTERVAL, format=".4f")
     dots = _dots(rows_of("dot"), x_of, "value", order, others, tooltip, ink)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
@@ -96,9 +97,8 @@ def _rankers(picture: RiskPicture, relative: bool) -> Iterator[dict[str, Any]]:
         for place, label in enumerate(picture.labels):
             if relative and place == here:
                 continue  # it is the origin
-            x, y, angle = _placed(true[place], value[place]) if relative else (
-                true[place], value[place], None,
-            )  # fmt: skip
+            at = float(true[place]), float(value[place])
+            x, y, angle = _placed(*at) if relative else (*at, None)
             yield {
                 "part": "ranker" if angle is None else "edge",
                 "method": method,
@@ -124,12 +124,12 @@ def _said(said: EstimatedRisks, here: int, relative: bool) -> tuple[NDArray[np.f
 
 def _placed(x: float, y: float) -> tuple[float, float, float | None]:
     """Where a mark is drawn; outside the window at its edge, with the angle of an arrow."""
-    across, up = (int(np.sign(v)) if abs(v) > EDGE else 0 for v in (x, y))
+    across, up = ((v > EDGE) - (v < -EDGE) for v in (x, y))
     if not across and not up:
         return x, y, None
     most = EDGE - MARGIN
-    angle = float(np.degrees(np.arctan2(across, up))) % 360  # 0 points up
-    return float(np.clip(x, -most, most)), float(np.clip(y, -most, most)), angle
+    angle = math.degrees(math.atan2(across, up)) % 360  # 0 points up
+    return max(-most, min(x, most)), max(-most, min(y, most)), angle
 
 
 def _counts(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -303,31 +303,32 @@ class WeighedSums:
         self, queries: slice, documents: slice, columns: NDArray[np.int32], ranks: FloatArray
     ) -> None:
         """Count the documents that do, whose ranks are ``ranks[columns]``."""
-        rows = self._rows(queries)
+        rows, many = self._rows(queries), len(self._weighed)
         starts = self._starts[queries.start : queries.stop + 1]
-        of_query = [
-            csr_array(
-                (weighed.weight[rows], columns, starts - starts[0]),
-                shape=(starts.size - 1, len(ranks)),
-            )
-            @ ranks
-            for weighed in self._weighed
-        ]
-        for number, (weighed, sums) in enumerate(zip(self._weighed, of_query, strict=True)):
-            self._keep_largest(number, sums / weighed.drawn[queries, None])
+        ends = (starts[1:] - starts[0]) + rows.size * np.arange(many, dtype=np.int32)[:, None]
+        # One product for all estimators: what it costs besides adding up is more than that.
+        weights = np.concatenate([weighed.weight[rows] for weighed in self._weighed])
+        table = (weights, np.tile(columns, many), np.append(np.int32(0), ends))
+        sums = csr_array(table, shape=(ends.size, len(ranks))) @ ranks
+        for number, weighed in enumerate(self._weighed):
+            of_query = sums[number * ends.shape[1] : (number + 1) * ends.shape[1]]
+            self._keep_largest(number, of_query / weighed.drawn[queries, None])
             first, last = np.searchsorted(weighed.heavy, (documents.start, documents.stop))
             heavy = columns[np.searchsorted(rows, weighed.heavy[first:last])]
             self._keep_largest(number, ranks[heavy] * weighed.heaviest[first:last, None])
         ranks *= ranks
-        for number, (weighed, sums) in enumerate(zip(self._weighed, of_query, strict=True)):
-            self._total[number] += _summed(np.ones(len(sums)), sums)
-            self._add_between(number, 1.0 / weighed.drawn[queries], sums)
-            self._within[number] += _summed(weighed.spread[rows], ranks, columns)
+        self._total += _summed(np.ones(ends.shape), sums)
+        self._add_between(np.array([1.0 / each.drawn[queries] for each in self._weighed]), sums)
+        spread = np.array([weighed.spread[rows] for weighed in self._weighed])
+        self._within += _summed(spread, ranks, columns)
 
-    def _add_between(self, number: int, of_draws: FloatArray, sums: FloatArray) -> None:
-        """Count the squares of the sums of queries [queries, rankers], which are overwritten."""
+    def _add_between(self, of_draws: FloatArray, sums: FloatArray) -> None:
+        """Count the squares of the sums of queries, which are overwritten.
+
+        of_draws [estimators, queries], sums [estimators x queries, rankers].
+        """
         sums *= sums
-        self._between[number] += _summed(of_draws, sums)
+        self._between += _summed(of_draws, sums)
 
     def _keep_largest(self, number: int, contributions: FloatArray) -> None:
         """Keep what is larger than anything so far, of contributions [..., rankers]."""
@@ -390,10 +391,10 @@ class SignedSums(WeighedSums):
         np.subtract(above, counted, out=below)
         self._count(queries, documents, np.arange(len(parts), dtype=np.int32), parts)
 
-    def _add_between(self, number: int, of_draws: FloatArray, sums: FloatArray) -> None:
+    def _add_between(self, of_draws: FloatArray, sums: FloatArray) -> None:
         above, below = np.hsplit(sums, 2)
-        self._apart[number] += _summed(of_draws, np.square(above - below))
-        super()._add_between(number, of_draws, sums)
+        self._apart += _summed(of_draws, np.square(above - below))
+        super()._add_between(of_draws, sums)
 
     def estimates(self) -> list[RiskEstimates]:
         """The estimated differences by each of the estimators, with `difference_ends`."""
@@ -410,16 +411,18 @@ class SignedSums(WeighedSums):
 
 
 def _summed(
-    weight: FloatArray, rows: FloatArray, which: NDArray[np.int32] | None = None
+    weights: FloatArray, rows: FloatArray, which: NDArray[np.int32] | None = None
 ) -> FloatArray:
-    """weight @ rows[which], added up row after row: a column's sum is the same whatever is beside.
+    """Each of the weights [estimators, n] @ rows[which], or @ its n of all the rows.
 
-    A dense product adds in an order that depends on the number of columns.
+    They are added up row after row: a column's sum is the same whatever is beside. A dense product
+    adds in an order that depends on the number of columns.
     """
-    columns = np.arange(weight.size, dtype=np.int32) if which is None else which
-    ends = np.array([0, weight.size], dtype=np.int32)
-    row = csr_array((weight, columns, ends), shape=(1, len(rows)))
-    sums: FloatArray = np.asarray(row @ rows)[0]
+    many, size = weights.shape
+    columns = np.arange(weights.size, dtype=np.int32) if which is None else np.tile(which, many)
+    ends = size * np.arange(many + 1, dtype=np.int32)
+    table = csr_array((weights.ravel(), columns, ends), shape=(many, len(rows)))
+    sums: FloatArray = np.asarray(table @ rows)
     return sums
 
 

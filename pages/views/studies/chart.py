@@ -27,7 +27,7 @@ def show_study(result: StudyResult, *, key: str) -> None:
     """The picture, files to take away, and the world behind a mark that is clicked."""
     draw = partial(study_figure, result)
     figure = draw(theme=theme())
-    with st.container(key=f"figure-{figure.name}-{key}", gap="xsmall"):
+    with st.container(key=f"whole-figure-{figure.name}-{key}", gap="xsmall"):
         above = st.container(key=WAY)
         point = _clickable(result, figure, key)
         with above:
