@@ -8,7 +8,9 @@ of both, by every estimator; the truth is the exact expectation (of SNIPS the ra
 rows say how many logs had an interval, what share of those held the truth (the normal intervals of
 the same logs beside it), and how many times as wide as the normal ones they were on average.
 ``--sessions`` does the same with the sessions of ``scripts/session_intervals.py`` and logs that
-are grouped by them. What it measured is in ``docs/intervals.md``.
+are grouped by them. ``--lists LOGGER`` has lists of ten by a logger of the registry and
+policy-aware estimates with the exposure of the log itself; what the interval is for is then the
+mean estimate over all logs. What it measured is in ``docs/intervals.md``.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from numpy.typing import NDArray
 from scripts.session_intervals import CURVE, FIRST, LIKED, SECOND, corpus, simulated
 from ultr_core.inspection import join_log
 from ultr_core.lab import Lab
-from ultr_core.lab.logs import draws_for, user_model
+from ultr_core.lab.logs import belief_about, draws_for, simulate_training_log, user_model
 from ultr_core.propensity import ESTIMATORS, Belief
 from ultr_core.risk import (
     Estimate,
@@ -36,7 +38,7 @@ from ultr_core.risk import (
 from ultr_core.risk.estimate import NORMAL_QUANTILE
 from ultr_core.risk.moments import expected_contribution
 from ultr_core.settings import Settings
-from ultr_core.users import ClickLog, PowerLaw, TableCurve
+from ultr_core.users import LOGGERS, ClickLog, PowerLaw, TableCurve
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -137,6 +139,29 @@ def session_cases(clicks: int, logs: int, *, strong: bool) -> Iterator[Case]:
         yield Case("SNIPS", estimate_by(snips, log, FIRST.ravel(), belief), mean)
 
 
+def list_cases(logger: str, clicks: int, logs: int, seed: int) -> Iterator[Case]:
+    """Policy-aware intervals of logs of varied lists of ten, for the mean estimate of all logs."""
+    settings = Settings(logger=logger, shown=10, clicks=clicks, seed=seed)
+    lab = Lab(Settings())
+    world, family = lab.world(), lab.family()
+    first, second = (
+        family.ranks[family.kinds.index(kind)].astype(np.float64)
+        for kind in ("skyline", "production")
+    )
+    judged = {"skyline": first, "production": second, "difference": first - second}
+    belief, estimator = belief_about(settings), ESTIMATORS["policy-aware"]
+    found: dict[str, list[Estimate]] = {kind: [] for kind in judged}
+    for draw in range(logs):
+        log = simulate_training_log(world, settings, draw)
+        for kind, ranks in judged.items():
+            by = difference_by if kind == "difference" else estimate_by
+            found[kind].append(by(estimator, log, ranks, belief))
+    for kind, every in found.items():
+        mean = float(np.mean([estimate.value for estimate in every]))
+        for estimate in every:
+            yield Case(f"{estimator.label}, {kind}", estimate, mean)
+
+
 def table(found: Iterator[Case]) -> list[Row]:
     """What the intervals held, by kind."""
     by_kind: dict[str, list[Case]] = {}
@@ -178,7 +203,13 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--others", action="store_true")
     parser.add_argument("--sessions", action="store_true")
+    parser.add_argument("--lists", choices=[key for key, one in LOGGERS.items() if not one.fixed])
+    parser.add_argument("--clicks", type=int, default=1_000, help="of each log of --lists")
     given = parser.parse_args()
+    if given.lists:
+        title = f"{LOGGERS[given.lists].label}, {given.clicks:,}"
+        show(title, table(list_cases(given.lists, given.clicks, given.logs, given.seed)))
+        return
     if given.sessions:
         for strong in (True, False):
             for clicks in SESSIONS:

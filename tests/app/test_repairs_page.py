@@ -11,13 +11,14 @@ from streamlit.testing.v1 import AppTest
 
 from pages.app import server_lab
 from pages.views.repairs import view as page_view
-from pages.views.repairs.words import enumerated, fraction_text
+from pages.views.repairs.words import enumerated, fraction_text, logger_rows
 from tests.app.pages import open_savers
 from tests.meaning import mentions
 from ultr_core.jobs.repairs import AT, BREAK, CLICKS
 from ultr_core.proofs import BREAKS
 from ultr_core.proofs.repairs import SMALL_CASES
 from ultr_core.studies import LOSSES, REPAIRS, STUDIES, judge, repair_headline, shipped_result
+from ultr_core.users import LOGGERS
 
 ROOT = Path(__file__).resolve().parents[2]
 RANKS = LOSSES["sum-of-ranks"]
@@ -78,6 +79,7 @@ def test_a_break_makes_its_point_untouched_and_trains_nothing(
     for claim in judge(result):
         assert any(claim.rule.statement in label for label in labels)
     assert len(app.table[0].value) == len(SMALL_CASES[name])
+    assert len(app.table) == (2 if name == "cut" else 1)
     assert "python -m ultr_core reproduce" in words(app)
     assert not made
     assert len(open_savers(app).get("download_button")) == 15
@@ -91,6 +93,22 @@ def test_the_line_says_which_is_unbiased_and_by_how_much_others_are_off() -> Non
     assert fraction_text(SMALL_CASES["trust-mild"]["propensity"].largest_error) == "3.23"
     assert fraction_text(Fraction(6841, 1800)) == "3.80 (6841/1800)"
     assert fraction_text(Fraction(4)) == "4.00"
+
+
+def test_the_table_of_loggers_has_holes_weights_and_prices() -> None:
+    rows = {row["Logger"]: row for row in logger_rows()}
+    assert list(rows) == [logger.label for logger in LOGGERS.values()]
+    fixed, last, luce, mixed = rows.values()
+    assert (fixed["Never shown"], fixed["Heaviest click"]) == ("10 of 20", "10")
+    assert fixed["ρ, rank 20"] == "0.000" and fixed["Rank 1 becomes"] == "1.0"
+    # One of eleven documents at rank 10, examined in a tenth of the draws.
+    assert (last["ρ, rank 10"], last["Heaviest click"]) == ("0.009", "110")
+    assert (last["Rank 1 becomes"], last["Rank 10 becomes"]) == ("1.0", "15.0")
+    assert luce["Never shown"] == mixed["Never shown"] == "0 of 20"
+    # 80% rank 1 and 20% rank 10.5; rho of the last is 20% of the mean of p over twenty places.
+    assert (mixed["Rank 1 becomes"], mixed["Rank 20 becomes"]) == ("2.9", "18.1")
+    assert mixed["ρ, rank 20"] == f"{0.2 * sum(1 / k for k in range(1, 11)) / 20:.3f}"
+    assert 1 < float(luce["Rank 1 becomes"]) < 3
 
 
 def test_choices_stay_in_the_link_and_clicks_that_were_not_run_are_not_offered(

@@ -267,6 +267,42 @@ LOGGERS: Mapping[str, Logger] = MappingProxyType(
 """All loggers by key; settings, simulation, command line and tests read this."""
 
 
+EXAMPLE = Query(np.arange(20.0, 0.0, -1.0), 10, 1)
+"""Twenty candidates with scores at equal distances, in lists of ten: what loggers differ in."""
+
+
+@dataclass(frozen=True, eq=False)
+class ShownByLogger:
+    """What a logger does with a query: float64 [candidates], in production's order.
+
+    exposure: rho. moved: mean rank minus production's, so that relevance in a document costs users
+    so many ranks, or saves them where it is below 0.
+    """
+
+    logger: Logger
+    exposure: FloatArray
+    moved: FloatArray
+
+    @property
+    def holes(self) -> int:
+        """Candidates that no list shows."""
+        return int(np.count_nonzero(self.exposure == 0))
+
+    @property
+    def heaviest(self) -> float:
+        """The largest weight 1 / rho of a click."""
+        return float(1.0 / self.exposure[self.exposure > 0].min())
+
+
+def shown_by(logger: Logger, query: Query, examined: FloatArray) -> ShownByLogger:
+    """Exposure and mean ranks of the candidates of a query, exactly.
+
+    examined: float64, examination of the ranks 1, 2, ...; at least ``query.places`` of them.
+    """
+    moved = logger.mean_ranks(query) - np.arange(1, query.scores.size + 1)
+    return ShownByLogger(logger, logger.exposure(query, examined), moved)
+
+
 def logger_named(key: str) -> Logger:
     """The logger with that key; raises InputError for any other name."""
     if key not in LOGGERS:

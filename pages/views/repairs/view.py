@@ -18,6 +18,7 @@ from pages.views.repairs.words import (
     exact_rows,
     how_enumerated,
     listed,
+    logger_rows,
     of_break,
 )
 from pages.views.studies import run
@@ -150,6 +151,10 @@ def _details(name: str, result: StudyResult | None) -> None:
     st.markdown(how_enumerated())
     methods = STUDIES[name].methods
     st.markdown(listed((STUDY_METHODS[m].label, STUDY_METHODS[m].description) for m in methods))
+    if name == "cut":
+        st.subheader("What each logger shows, and what users pay")
+        st.table(logger_rows(), alt="Exposure and mean ranks of twenty candidates by logger")
+        st.markdown(WORDS.text("loggers"))
     st.subheader("What repairs the other assumptions")
     st.markdown(WORDS.text("others"))
     st.markdown(listed((assumption.label, assumption.repair) for assumption in BREAKS.values()))

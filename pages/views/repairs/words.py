@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
+import numpy as np
+
 from ultr_core.content import read
 from ultr_core.proofs.repairs import CLIP, FITTED, PAIRS, RANKINGS, SMALL_CASES, SmallCase
 from ultr_core.studies import STUDIES, STUDY_METHODS
+from ultr_core.users import LOGGERS
+from ultr_core.users.loggers import EXAMPLE, shown_by
 
 WORDS = read(__file__, "repairs")
 
@@ -98,6 +102,22 @@ def exact_rows(name: str) -> list[dict[str, str]]:
             "Spread": _spread(case),
         }
         for method, case in SMALL_CASES[name].items()
+    ]
+
+
+def logger_rows() -> list[dict[str, str]]:
+    """What each logger shows of twenty candidates, and who pays for it, for a table."""
+    size, last = EXAMPLE.scores.size, EXAMPLE.shown
+    found = [shown_by(each, EXAMPLE, 1.0 / np.arange(1, size + 1)) for each in LOGGERS.values()]
+    return [
+        {
+            "Logger": one.logger.label,
+            "Never shown": f"{one.holes} of {size}",
+            **{f"ρ, rank {at}": f"{one.exposure[at - 1]:.3f}" for at in (1, last, size)},
+            "Heaviest click": f"{one.heaviest:,.0f}",
+            **{f"Rank {at} becomes": f"{at + one.moved[at - 1]:.1f}" for at in (1, last, size)},
+        }
+        for one in found
     ]
 
 
