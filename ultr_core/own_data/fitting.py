@@ -190,7 +190,7 @@ def fit_from_log(
             require_pairs(weights.values > 0, corpus.query_offsets, pairs)
     if cost is not None and len(clips) == 1:
         chosen = _Chosen(cost, clips[0], "given")
-    elif (data := known.data or _parts(corpus, log, validation, belief, seed)) is None:
+    elif (data := known.data or click_data(corpus, log, validation, belief, seed)) is None:
         fixed = COST_WITHOUT_VALIDATION if cost is None else cost
         why = "fixed, because too few clicked queries have a second candidate to hold any out"
         chosen = _Chosen(fixed, clips[0], why)
@@ -204,25 +204,26 @@ def fit_from_log(
         callback=callback,
     )  # fmt: skip
     belief = replace(belief, clip=chosen.clip)
-    agreement = _agreement(estimator, Shown(corpus, log), belief, known.ridge, ranker, shown)
+    scores = ranker.score(corpus)
+    agreement = agreement_on(estimator, Shown(corpus, log), belief, known.ridge, scores, shown)
     said = (*notices, *known.notices, *chosen.notices, *warned(agreement))
+    given = frozenset(name for name, value in (("cost", cost), ("clip", clip)) if value is not None)
     return OwnFit(
         ranker, weights, estimator.key, float(chosen.cost), chosen.clip, chosen.words,
-        log.query_draws, said, _clicked(log), learner, method, known.test, belief, known.ridge,
-        frozenset(name for name, value in (("cost", cost), ("clip", clip)) if value is not None),
-        agreement,
+        log.query_draws, said, clicked_documents(log), learner, method, known.test, belief,
+        known.ridge, given, agreement,
     )  # fmt: skip
 
 
-def _agreement(
+def agreement_on(
     estimator: Estimator,
     whole: Shown,
     belief: Belief,
     ridge: float,
-    ranker: LinearRanker,
+    scores: NDArray[np.float64],
     log: ClickLog,
 ) -> tuple[Finding, ...]:
-    """What the relevance fitted to the whole says of the ranker against the log's clicks."""
+    """What the relevance fitted to the whole says of these scores against the log's clicks."""
     if not estimator.fits_relevance:
         return ()
     refits = Refits.dealt(whole, estimator, belief, ridge, seed=0)
@@ -230,7 +231,7 @@ def _agreement(
     def say(places: NDArray[np.float64]) -> Estimate:
         return refits.interval(difference_by(estimator, whole.log, places, belief), places)
 
-    ranks = expected_ranks(ranker.score(whole.corpus), log.query_offsets)
+    ranks = expected_ranks(scores, log.query_offsets)
     return against_weighted_clicks(estimator, say, log, belief.curve, ranks)
 
 
@@ -289,7 +290,7 @@ def informed_on_all(
     assert own is not None
     if not own.fits_relevance:
         return Known(way, own.key, belief)
-    parts = _parts(corpus, log, validation, belief, seed)
+    parts = click_data(corpus, log, validation, belief, seed)
     found = informed(way, parts or ClickData(corpus, log, corpus, log, belief, seed))
     used, fit, test = found.method.estimator, found.fit, found.test
     assert used is not None and fit is not None and test is not None
@@ -304,7 +305,7 @@ def informed_on_all(
     return Known(found.method, used.key, belief, data, test, fit.ridge, notices)
 
 
-def _parts(
+def click_data(
     corpus: Corpus,
     log: ClickLog,
     validation: tuple[Corpus, ClickLog] | None,
@@ -327,6 +328,15 @@ class _Chosen:
     notices: tuple[str, ...] = ()
 
 
+def chosen_on(log: ClickLog) -> str:
+    """Which clicks chose the settings, in words."""
+    queries = int(np.count_nonzero(log.clicks_per_query))
+    return (
+        f"chosen on {counted(log.total_clicks, 'click')} of "
+        f"{counted(queries, 'held-out query', 'held-out queries')}"
+    )
+
+
 def _by_validation(
     way: Method,
     data: ClickData,
@@ -338,12 +348,7 @@ def _by_validation(
     selection = select(
         way, data, costs=None if cost is None else (cost,), clips=clips, callback=callback
     )
-    ranker, log = selection.ranker, data.validation_log
-    queries = int(np.count_nonzero(log.clicks_per_query))
-    words = (
-        f"chosen on {counted(log.total_clicks, 'click')} of "
-        f"{counted(queries, 'held-out query', 'held-out queries')}"
-    )
+    ranker, words = selection.ranker, chosen_on(data.validation_log)
     notices = () if cost is not None else _at_the_end(ranker.cost, way.learner.costs)
     return _Chosen(ranker.cost, selection.clip, words, ranker, notices)
 
@@ -357,7 +362,7 @@ def flattery(name: str, log: ClickLog, trained: Mapping[str, Any]) -> str:
     counts = {
         "clicks": log.total_clicks,
         "query_draws": log.query_draws,
-        "clicked_documents": _clicked(log),
+        "clicked_documents": clicked_documents(log),
     }
     if any(trained.get(key) != count for key, count in counts.items()):
         return ""
@@ -378,7 +383,7 @@ def _at_the_end(cost: float, tried: tuple[float, ...]) -> tuple[str, ...]:
     )
 
 
-def _clicked(log: ClickLog) -> int:
+def clicked_documents(log: ClickLog) -> int:
     """Documents of the log with a click."""
     return int(np.count_nonzero(log.clicks_per_document))
 
@@ -501,21 +506,10 @@ def fold_scores(
     Raises InputError if fewer than two clicked queries teach the learner anything, or for a seed
     that is none.
     """
-    clicks, learner = log.clicks_per_query, learner_named(fit.learner)
-    useful = np.flatnonzero((clicks > 0) & ((corpus.sizes > 1) | (not learner.from_pairs)))
-    if useful.size < 2:
-        queries = "clicked queries give a preference pair"
-        raise InputError(
-            f"Fewer than two {queries if learner.from_pairs else 'queries were clicked'}, so none "
-            "can be held out to judge the ranker on.",
-            "held_out",
-        )
-    folds = min(FOLDS, useful.size)
-    fold = np.zeros(corpus.n_queries, dtype=np.int64)
-    order = np.random.default_rng(child(seed, 1)).permutation(useful)
-    fold[order] = np.arange(useful.size) % folds
+    learner = learner_named(fit.learner)
+    fold = folds_of(corpus, log, seed, from_pairs=learner.from_pairs)
     scores = np.zeros(corpus.n_documents)
-    for number in range(folds):
+    for number in range(int(fold.max()) + 1):
         rest = np.flatnonzero(fold != number)
         held = np.repeat(fold == number, corpus.sizes)
         weights = _weights_of_rest(corpus, log, fit, rest, ~held)
@@ -524,6 +518,22 @@ def fold_scores(
         )
         scores[held] = ranker.score(corpus)[held]
     return scores
+
+
+def folds_of(corpus: Corpus, log: ClickLog, seed: int, *, from_pairs: bool) -> NDArray[np.int64]:
+    """The fold of each query [queries], dealt with a seed; raises InputError as `fold_scores`."""
+    useful = np.flatnonzero((log.clicks_per_query > 0) & ((corpus.sizes > 1) | (not from_pairs)))
+    if useful.size < 2:
+        queries = "clicked queries give a preference pair"
+        raise InputError(
+            f"Fewer than two {queries if from_pairs else 'queries were clicked'}, so none can be "
+            "held out to judge the ranker on.",
+            "held_out",
+        )
+    fold = np.zeros(corpus.n_queries, dtype=np.int64)
+    order = np.random.default_rng(child(seed, 1)).permutation(useful)
+    fold[order] = np.arange(useful.size) % min(FOLDS, useful.size)
+    return fold
 
 
 def _weights_of_rest(
