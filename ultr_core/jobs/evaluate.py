@@ -15,6 +15,7 @@ from ultr_core.fields import Choice, Field, Number, Switch
 from ultr_core.files.log_reading import SHOWN_WHOLE
 from ultr_core.files.ranker_files import on_columns_of, read_ranker, read_training_record
 from ultr_core.files.score_files import read_score_file
+from ultr_core.files.tree_files import is_tree_file, read_tree_record, read_trees
 from ultr_core.inspection import Inspection, Overlap
 from ultr_core.jobs.files import File
 from ultr_core.jobs.job import Given, Job, setting_fields
@@ -220,7 +221,8 @@ def _flattery(given: Given, log: ClickLog) -> tuple[str, ...]:
     """A ranker may be judged on the clicks that it was trained on, which its file gives away."""
     if given.model is None:
         return ()
-    told = flattery(named(given.model), log, read_training_record(given.model))
+    read_record = read_tree_record if is_tree_file(given.model) else read_training_record
+    told = flattery(named(given.model), log, read_record(given.model))
     way_out = "Judge the scores written by fit --fold-scores-out, or use another log."
     return (f"{told} {way_out}",) if told else ()
 
@@ -230,6 +232,8 @@ def _scores(given: Given, corpus: Corpus) -> tuple[str, NDArray[np.float64]]:
         scores, notices = read_score_file(given.scores, corpus)
         print_notes(notices)
         return named(given.scores), scores
+    if is_tree_file(given.model):
+        return named(given.model), read_trees(given.model).score(corpus)
     model, notices = on_columns_of(
         corpus, read_ranker(given.model), missing_zero=given.missing_zero
     )
@@ -243,8 +247,8 @@ JOB = Job(
         *OWN_FIELDS,
         File(
             "model", "",
-            help="ranker: JSON, or an svm_light model file; not one trained on this log, which "
-            "would look too good on its own clicks (see fit --fold-scores-out)",
+            help="ranker: JSON, or a model file of svm_light or LightGBM; not one trained on this "
+            "log, which would look too good on its own clicks (see fit --fold-scores-out)",
         ),
         File(
             "scores", "",

@@ -5,18 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
-from ultr_core.fields import Number
+from ultr_core.fields import Choice, Number
 from ultr_core.files import write_scores
 from ultr_core.files.disk import written_together
 from ultr_core.files.proprank_files import write_proprank
 from ultr_core.files.ranker_files import write_ranker, write_svm_light_model
+from ultr_core.files.tree_files import write_trees
 from ultr_core.files.weight_files import write_weights
 from ultr_core.inspection import Inspection, Overlap
 from ultr_core.jobs.files import File
 from ultr_core.jobs.job import Given, Job, setting_fields
-from ultr_core.jobs.output import finding_line, print_notes, progress_line, share_line
+from ultr_core.jobs.output import (
+    finding_line,
+    option_of,
+    print_notes,
+    progress_line,
+    share_line,
+)
 from ultr_core.jobs.own_files import (
     CLIP,
     LEARNER,
@@ -34,14 +44,16 @@ from ultr_core.jobs.own_files import (
     own_propensities,
     print_beside,
 )
-from ultr_core.learners import learner_named
+from ultr_core.learners import SVM, learner_named
 from ultr_core.learners.limits import COST
+from ultr_core.learners.trees import LABEL, TREES
 from ultr_core.own_data.fitting import (
     FIT_METHODS,
     OwnFit,
     fit_from_log,
     fold_scores,
 )
+from ultr_core.own_data.tree_fitting import TreeFit, fit_trees_from_log, tree_fold_scores
 from ultr_core.propensity import ESTIMATORS, PresentationLog
 from ultr_core.users import ClickLog, PowerLaw
 
@@ -50,15 +62,20 @@ _NOTES = (
     "clicked_documents, features, certificate, sentence, notices, overlap (of log and corpus) and "
     "checks (as the command check prints them), and for direct and doubly-robust asked and "
     "clicks_by_rank (first_ranks, observed, predicted, rejected, sentence): if the fit of "
-    "doubly-robust is rejected, the method clipped trains instead. Files are written completely "
+    "doubly-robust is rejected, the method clipped trains instead. With --learner trees there is "
+    "trees (their number) instead of cost and certificate, and --out writes LightGBM's own format. "
+    "Files are written completely "
     "and replaced together, and never overwrite an input."
 )
 
 VALIDATION = "validation"
 _CLIPPED = [key for key in FIT_METHODS if "clip" in ESTIMATORS[key].needs]
 _WITHOUT_CURVE = [key for key in FIT_METHODS if not ESTIMATORS[key].needs_curve]
+LINEAR_ONLY = ("cost", "svm_light_out", "weights_out", "proprank_out")
+"""Options of linear rankers, which trees do not have."""
+
 _OUTPUTS = {
-    "out": "write the ranker as JSON: feature ids, weights, C, certificate",
+    "out": "write the ranker as JSON: feature ids, weights, C, certificate; trees as LightGBM does",
     "svm_light_out": "write it as an svm_light model file, which svm_rank_classify reads",
     "scores_out": "write the score of each document; a name in .csv gives a table, "
     "one in .run a TREC run",
@@ -82,7 +99,7 @@ class Cost(Number):
 class Fitted:
     """The ranker, how log and corpus fit, and what they are worth."""
 
-    fit: OwnFit
+    fit: OwnFit | TreeFit
     overlap: Overlap
     checks: Inspection
 
@@ -111,34 +128,43 @@ def run(given: Given) -> Fitted:
             f"--eta X, or choose --method {' or '.join(_WITHOUT_CURVE)}.",
             "no_propensities",
         )
+    of_trees = given.learner == TREES
+    if of_trees and (asked := [name for name in LINEAR_ONLY if name in given.asked]):
+        raise InputError(
+            f"{', '.join(map(option_of, asked))} {'belongs' if len(asked) == 1 else 'belong'} to "
+            f"linear rankers; leave out or choose --learner {SVM.key}.",
+            "learner",
+        )
     check_propensities(given)
     own, log = own_corpus(given), own_log(given)
     curve, odd = own_propensities(given, log)
     joined = own_join(given, log, own.corpus, own.name)
     print_notes(joined.notices)
     line = progress_line()
-    fit = fit_from_log(
-        own.corpus,
-        joined.clicks,
-        curve if curve is not None else PowerLaw(0.0),
-        method=given.method,
-        learner=given.learner,
-        cost=given.cost,
-        clip=given.clip,
-        validation=_validation(given, own, log),
-        seed=given.seed,
-        progress=line,
-        logger_scores=own_logger_scores(given, own.corpus),
-    )
+    known, validation = PowerLaw(0.0) if curve is None else curve, _validation(given, own, log)
+    logger_scores = own_logger_scores(given, own.corpus)
+    fit: OwnFit | TreeFit
+    if of_trees:
+        fit = fit_trees_from_log(
+            own.corpus, joined.clicks, known, method=given.method, clip=given.clip,
+            validation=validation, seed=given.seed, progress=line, logger_scores=logger_scores,
+        )  # fmt: skip
+    else:
+        fit = fit_from_log(
+            own.corpus, joined.clicks, known, method=given.method, learner=given.learner,
+            cost=given.cost, clip=given.clip, validation=validation, seed=given.seed, progress=line,
+            logger_scores=logger_scores,
+        )  # fmt: skip
     line("")
     checks = own_checks(
         log, joined, own.corpus, curve, estimator=ESTIMATORS[fit.method], clip=fit.clip,
-        learner=learner_named(given.learner), more=(*odd, *fit.agreement),
+        learner=replace(SVM, from_pairs=False) if of_trees else learner_named(given.learner),
+        more=(*odd, *fit.agreement),
     )  # fmt: skip
     print_beside(given, log, checks, fit.notices)
     by_fold = None
     if given.fold_scores_out is not None:
-        by_fold = fold_scores(own.corpus, joined.clicks, fit, seed=given.seed)
+        by_fold = _fold_scores(own.corpus, joined.clicks, fit, given.seed)
     with written_together():
         _write(given, own.corpus, fit)
         if by_fold is not None:
@@ -164,14 +190,26 @@ def _validation(
         return None
 
 
-def _write(given: Given, corpus: Corpus, fit: OwnFit) -> None:
+def _fold_scores(
+    corpus: Corpus, log: ClickLog, fit: OwnFit | TreeFit, seed: int
+) -> NDArray[np.float64]:
+    if isinstance(fit, TreeFit):
+        return tree_fold_scores(corpus, log, fit, seed=seed)
+    return fold_scores(corpus, log, fit, seed=seed)
+
+
+def _write(given: Given, corpus: Corpus, fit: OwnFit | TreeFit) -> None:
     trained = {k: v for k, v in fit.as_dict().items() if k != "certificate"}
+    if given.scores_out is not None:
+        write_scores(given.scores_out, corpus, fit.ranker.score(corpus))
+    if isinstance(fit, TreeFit):
+        if given.out is not None:
+            write_trees(fit.ranker, given.out, trained=trained)
+        return
     if given.out is not None:
         write_ranker(fit.ranker, given.out, trained=trained)
     if given.svm_light_out is not None:
         write_svm_light_model(fit.ranker, given.svm_light_out)
-    if given.scores_out is not None:
-        write_scores(given.scores_out, corpus, fit.ranker.score(corpus))
     if given.weights_out is not None:
         write_weights(given.weights_out, corpus, fit.weights)
     if given.proprank_out is not None:
@@ -180,13 +218,20 @@ def _write(given: Given, corpus: Corpus, fit: OwnFit) -> None:
         )
 
 
+FIT_LEARNER: Choice = replace(
+    LEARNER,
+    options={**LEARNER.options, TREES: LABEL},
+    help="what is trained on the weights; trees need the package lightgbm and learn from each "
+    "document's clicks per query draw, counted as --method counts them",
+)
+
 JOB = Job(
     run,
     options=(
         *OWN_FIELDS,
         METHOD,
         LOGGER_SCORES,
-        LEARNER,
+        FIT_LEARNER,
         Cost(
             **vars(COST)
             | {"help": f"the paper's C; default {VALIDATION}: chosen on held-out clicks"},

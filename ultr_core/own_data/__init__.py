@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         evaluate_ranker,
     )
     from ultr_core.own_data.fitting import OwnFit, fit_from_log, fold_scores
+    from ultr_core.own_data.tree_fitting import TreeFit, fit_trees_from_log, tree_fold_scores
 else:
     __getattr__, __dir__ = on_demand(__name__)
 
@@ -22,10 +23,13 @@ __all__ = [
     "Gate",
     "OwnFit",
     "RankerDifference",
+    "TreeFit",
     "compare_rankers",
     "compare_with_shown",
     "evaluate_ranker",
     "fit_from_log",
+    "fit_trees_from_log",
     "fold_scores",
     "gate",
+    "tree_fold_scores",
 ]

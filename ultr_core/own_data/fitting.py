@@ -203,7 +203,7 @@ def fit_from_log(
             require_pairs(weights.values > 0, corpus.query_offsets, pairs)
     if cost is not None and len(clips) == 1:
         chosen = _Chosen(cost, clips[0], "given")
-    elif (data := known.data or _parts(whole, validation, belief, seed)) is None:
+    elif (data := known.data or click_data(whole, validation, belief, seed)) is None:
         fixed = COST_WITHOUT_VALIDATION if cost is None else cost
         why = "fixed, because too few clicked queries have a second candidate to hold some out"
         chosen = _Chosen(fixed, clips[0], why)
@@ -217,13 +217,14 @@ def fit_from_log(
         callback=callback,
     )  # fmt: skip
     belief = replace(belief, clip=chosen.clip)
-    agreement = _agreement(estimator, whole, belief, known.ridge, ranker, shown)
+    scored = ranker.score(corpus)
+    agreement = agreement_on(estimator, whole, belief, known.ridge, scored, shown)
     said = (*notices, *known.notices, *chosen.notices, *warned(agreement))
+    given = frozenset(name for name, value in (("cost", cost), ("clip", clip)) if value is not None)
     return OwnFit(
         ranker, weights, estimator.key, float(chosen.cost), chosen.clip, chosen.words,
-        log.query_draws, said, _clicked(log), learner, method, known.test, belief, known.ridge,
-        frozenset(name for name, value in (("cost", cost), ("clip", clip)) if value is not None),
-        agreement, scores,
+        log.query_draws, said, clicked_documents(log), learner, method, known.test, belief,
+        known.ridge, given, agreement, scores,
     )  # fmt: skip
 
 
@@ -250,15 +251,15 @@ def logger_feature(
     return centred / deviation if deviation > 0 else centred
 
 
-def _agreement(
+def agreement_on(
     estimator: Estimator,
     whole: Shown,
     belief: Belief,
     ridge: float,
-    ranker: LinearRanker,
+    scores: NDArray[np.float64],
     log: ClickLog,
 ) -> tuple[Finding, ...]:
-    """What the relevance fitted to the whole says of the ranker against the log's clicks."""
+    """What the relevance fitted to the whole says of these scores against the log's clicks."""
     if not estimator.fits_relevance:
         return ()
     refits = Refits.dealt(whole, estimator, belief, ridge, seed=0)
@@ -266,7 +267,7 @@ def _agreement(
     def say(places: NDArray[np.float64]) -> Estimate:
         return refits.interval(difference_by(estimator, whole.log, places, belief), places)
 
-    ranks = expected_ranks(ranker.score(whole.corpus), log.query_offsets)
+    ranks = expected_ranks(scores, log.query_offsets)
     return against_weighted_clicks(estimator, say, log, belief.curve, ranks)
 
 
@@ -324,7 +325,7 @@ def informed_on_all(
     assert own is not None
     if not own.fits_relevance:
         return Known(way, own.key, belief)
-    parts = _parts(whole, validation, belief, seed)
+    parts = click_data(whole, validation, belief, seed)
     if parts is None:
         corpus, log, scores = whole.corpus, whole.log, whole.scores
         both = None if scores is None else (scores, scores)
@@ -343,7 +344,7 @@ def informed_on_all(
     return Known(found.method, used.key, belief, data, test, fit.ridge, notices)
 
 
-def _parts(
+def click_data(
     whole: Shown, validation: tuple[Corpus, ClickLog] | None, belief: Belief, seed: int
 ) -> ClickData | None:
     """Clicks to train on, and others to choose on; None where there are too few."""
@@ -368,6 +369,15 @@ class _Chosen:
     notices: tuple[str, ...] = ()
 
 
+def chosen_on(log: ClickLog) -> str:
+    """Which clicks chose the settings, in words."""
+    queries = int(np.count_nonzero(log.clicks_per_query))
+    return (
+        f"chosen on {counted(log.total_clicks, 'click')} of "
+        f"{counted(queries, 'held-out query', 'held-out queries')}"
+    )
+
+
 def _by_validation(
     way: Method,
     data: ClickData,
@@ -379,12 +389,7 @@ def _by_validation(
     selection = select(
         way, data, costs=None if cost is None else (cost,), clips=clips, callback=callback
     )
-    ranker, log = selection.ranker, data.validation_log
-    queries = int(np.count_nonzero(log.clicks_per_query))
-    words = (
-        f"chosen on {counted(log.total_clicks, 'click')} of "
-        f"{counted(queries, 'held-out query', 'held-out queries')}"
-    )
+    ranker, words = selection.ranker, chosen_on(data.validation_log)
     notices = () if cost is not None else _at_the_end(ranker.cost, way.learner.costs)
     return _Chosen(ranker.cost, selection.clip, words, ranker, notices)
 
@@ -398,7 +403,7 @@ def flattery(name: str, log: ClickLog, trained: Mapping[str, Any]) -> str:
     counts = {
         "clicks": log.total_clicks,
         "query_draws": log.query_draws,
-        "clicked_documents": _clicked(log),
+        "clicked_documents": clicked_documents(log),
     }
     if any(trained.get(key) != count for key, count in counts.items()):
         return ""
@@ -420,7 +425,7 @@ def _at_the_end(cost: float, tried: tuple[float, ...]) -> tuple[str, ...]:
     )
 
 
-def _clicked(log: ClickLog) -> int:
+def clicked_documents(log: ClickLog) -> int:
     """Documents of the log with a click."""
     return int(np.count_nonzero(log.clicks_per_document))
 
@@ -456,7 +461,7 @@ def part_of_log(corpus: Corpus, log: ClickLog, queries: NDArray[np.int64]) -> Cl
     )
 
 
-def _part(whole: Shown, queries: NDArray[np.int64]) -> Shown:
+def part_of_shown(whole: Shown, queries: NDArray[np.int64]) -> Shown:
     """The given queries [chosen, rising], with their clicks and scores."""
     corpus, scores = whole.corpus, whole.scores
     if scores is not None:
@@ -517,10 +522,10 @@ def _held_out(whole: Shown, seed: int) -> tuple[Shown, Shown] | None:
         return None
     held = max(1, round(VALIDATION_SHARE * useful.size))
     chosen = np.sort(np.random.default_rng(checked_seed(seed)).permutation(useful)[:held])
-    other = _part(whole, chosen)
+    other = part_of_shown(whole, chosen)
     if other.log.query_draws < 2:
         return None
-    return _part(whole, np.setdiff1d(np.arange(corpus.n_queries), chosen)), other
+    return part_of_shown(whole, np.setdiff1d(np.arange(corpus.n_queries), chosen)), other
 
 
 FOLDS = 5
@@ -547,21 +552,10 @@ def fold_scores(
     Raises InputError if fewer than two clicked queries teach the learner anything, or for an
     invalid seed.
     """
-    clicks, learner = log.clicks_per_query, learner_named(fit.learner)
-    useful = np.flatnonzero((clicks > 0) & ((corpus.sizes > 1) | (not learner.from_pairs)))
-    if useful.size < 2:
-        queries = "clicked queries give a preference pair"
-        raise InputError(
-            f"Fewer than two {queries if learner.from_pairs else 'queries were clicked'}, so none "
-            "can be held out to evaluate the ranker.",
-            "held_out",
-        )
-    folds = min(FOLDS, useful.size)
-    fold = np.zeros(corpus.n_queries, dtype=np.int64)
-    order = np.random.default_rng(child(seed, 1)).permutation(useful)
-    fold[order] = np.arange(useful.size) % folds
+    learner = learner_named(fit.learner)
+    fold = folds_of(corpus, log, seed, from_pairs=learner.from_pairs)
     scores = np.zeros(corpus.n_documents)
-    for number in range(folds):
+    for number in range(int(fold.max()) + 1):
         rest = np.flatnonzero(fold != number)
         held = np.repeat(fold == number, corpus.sizes)
         weights = _weights_of_rest(corpus, log, fit, rest, ~held)
@@ -570,6 +564,22 @@ def fold_scores(
         )
         scores[held] = ranker.score(corpus)[held]
     return scores
+
+
+def folds_of(corpus: Corpus, log: ClickLog, seed: int, *, from_pairs: bool) -> NDArray[np.int64]:
+    """The fold of each query [queries], dealt with a seed; raises InputError as `fold_scores`."""
+    useful = np.flatnonzero((log.clicks_per_query > 0) & ((corpus.sizes > 1) | (not from_pairs)))
+    if useful.size < 2:
+        queries = "clicked queries give a preference pair"
+        raise InputError(
+            f"Fewer than two {queries if from_pairs else 'queries were clicked'}, so none can be "
+            "held out to evaluate the ranker.",
+            "held_out",
+        )
+    fold = np.zeros(corpus.n_queries, dtype=np.int64)
+    order = np.random.default_rng(child(seed, 1)).permutation(useful)
+    fold[order] = np.arange(useful.size) % min(FOLDS, useful.size)
+    return fold
 
 
 def _weights_of_rest(
@@ -583,6 +593,6 @@ def _weights_of_rest(
     estimator, belief = ESTIMATORS[fit.method], fit.belief
     if belief is None or not estimator.fits_relevance:
         return Weights(fit.weights.values[documents], float(log.clicks_per_query[rest].sum()))
-    shown = _part(Shown(corpus, with_never_shown(log), fit.logger_scores), rest)
+    shown = part_of_shown(Shown(corpus, with_never_shown(log), fit.logger_scores), rest)
     relevance = fit_relevance(shown, belief, ridges=(fit.ridge,))
     return weights_by(estimator, shown.log, with_relevance(belief, relevance, shown))

@@ -1,0 +1,102 @@
+"""Models of LightGBM read without it: by hand, and damaged ones in one sentence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from tests.meaning import refused
+from ultr_core.learners.forest import Forest
+
+MODEL = """tree
+version=v4
+num_class=1
+num_tree_per_iteration=1
+label_index=0
+max_feature_idx=2
+objective=regression
+feature_names=1 2 7
+feature_infos=none none none
+tree_sizes=300 200
+
+Tree=0
+num_leaves=3
+num_cat=0
+split_feature=0 2
+split_gain=1 1
+threshold=0.5 2
+decision_type=2 2
+left_child=1 -1
+right_child=-2 -3
+leaf_value=0.25 -1 4
+is_linear=0
+shrinkage=1
+
+
+Tree=1
+num_leaves=1
+num_cat=0
+split_feature=
+split_gain=
+threshold=
+decision_type=
+left_child=
+right_child=
+leaf_value=0.5
+is_linear=0
+shrinkage=1
+
+
+end of trees
+
+pandas_categorical:null
+"""
+X = np.array([[0.5, 9, 2], [0.5, 9, 2.5], [0.6, 9, 0], [0, 0, 0]], np.float32)
+"""Feature 1 at most 0.5: leaf 0 or 2 by feature 7 at most 2; otherwise leaf 1."""
+
+
+def test_a_document_goes_left_at_the_threshold_and_trees_are_added() -> None:
+    forest = Forest.parse(MODEL, "m.txt")
+    assert forest.feature_ids.tolist() == [1, 2, 7]
+    assert forest.score(X).tolist() == [0.75, 4.5, -0.5, 0.75]
+    assert forest.score(csr_array(X)).tolist() == [0.75, 4.5, -0.5, 0.75]
+    assert (
+        Forest.parse(MODEL.replace("1 2 7", "Column_1 Column_2 Column_7"), "m").score(X)[1] == 4.5
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("tree\nversion", "forest\nversion"),
+        ("end of trees", ""),
+        (MODEL[MODEL.index("Tree=1") :], ""),
+        ("num_class=1", "num_class=3"),
+        ("num_tree_per_iteration=1\n", ""),
+        ("feature_names=1 2 7", "feature_names=age price clicks"),
+        ("feature_names=1 2 7", "feature_names=7 2 1"),
+        ("feature_names=1 2 7", "feature_names="),
+        ("num_leaves=3", "num_leaves=4"),
+        ("num_leaves=3\n", ""),
+        ("split_feature=0 2", "split_feature=0 3"),
+        ("split_feature=0 2", "split_feature=0 -1"),
+        ("threshold=0.5 2", "threshold=0.5"),
+        ("threshold=0.5 2", "threshold=0.5 x"),
+        ("threshold=0.5 2", "threshold=nan 2"),
+        ("decision_type=2 2", "decision_type=1 2"),
+        ("decision_type=2 2", "decision_type=6 2"),
+        ("left_child=1 -1", "left_child=0 -1"),
+        ("left_child=1 -1", "left_child=1 0"),
+        ("right_child=-2 -3", "right_child=-2 -4"),
+        ("right_child=-2 -3", "right_child=5 -3"),
+        ("right_child=-2 -3", "right_child=99999999999999999999 -3"),
+        ("leaf_value=0.25 -1 4", "leaf_value=0.25 -1"),
+        ("leaf_value=0.25 -1 4", "leaf_value=0.25 inf 4"),
+        ("is_linear=0", "is_linear=1"),
+    ],
+)
+def test_a_damaged_or_foreign_model_is_refused_in_one_sentence(old: str, new: str) -> None:
+    assert old in MODEL
+    with refused("tree_model", "m.txt"):
+        Forest.parse(MODEL.replace(old, new, 1), "m.txt")

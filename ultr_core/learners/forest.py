@@ -1,0 +1,168 @@
+"""Trees in LightGBM's text format, read and evaluated without LightGBM.
+
+    forest = Forest.parse(text, "trees.txt")
+    forest.score(features)
+
+LightGBM ends its process on a damaged model, and whoever only evaluates trees does not need it. Its
+scores are reproduced to the last bit: a feature goes left if it is at most the threshold, both as
+float64, and leaf values are added tree after tree.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultr_core.errors import InputError
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+FIRST_LINE = "tree"
+_END = "end of trees"
+_ID = re.compile(r"(?:Column_)?(\d{1,9})", re.ASCII)
+"""A feature of ours, or of a model that LightGBM grew on LETOR files, whose columns are ids."""
+
+_CATEGORICAL, _MISSING, _MISSING_ZERO = 1, 12, 4
+"""Bits of a decision: a category; which values are missing, and that it is zeros."""
+
+_BLOCK = 16_384  # documents at once
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """One tree: of each inner node its feature, threshold and children, and the leaf values.
+
+    A child is an inner node behind its parent, or -1 less a leaf.
+    """
+
+    feature: IntArray
+    threshold: FloatArray
+    left: IntArray
+    right: IntArray
+    leaf: FloatArray
+
+    def values(self, x: NDArray[Any]) -> FloatArray:
+        """The leaf value of each row of x [documents, features], float64 [documents]."""
+        rows = np.arange(len(x))
+        node = np.full(len(x), 0 if self.feature.size else -1)
+        while rows.size:
+            at = node[rows]
+            rows = rows[at >= 0]
+            at = node[rows]
+            goes_left = x[rows, self.feature[at]] <= self.threshold[at]
+            node[rows] = np.where(goes_left, self.left[at], self.right[at])
+        reached: FloatArray = self.leaf[-1 - node]
+        return reached
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """A sum of trees over the features of these ids, int64 [features], which rise."""
+
+    trees: tuple[Tree, ...]
+    feature_ids: IntArray
+
+    def score(self, features: Any) -> FloatArray:
+        """Scores [documents] of features [documents, features], dense or sparse."""
+        found = np.zeros(features.shape[0])
+        for start in range(0, found.size, _BLOCK):
+            x = features[start : start + _BLOCK]
+            dense = np.asarray(x if isinstance(x, np.ndarray) else x.toarray())
+            for tree in self.trees:
+                found[start : start + _BLOCK] += tree.values(dense)
+        return found
+
+    @classmethod
+    def parse(cls, text: str, name: str) -> Forest:
+        """Trees out of a model of LightGBM called ``name``.
+
+        Raises InputError for a text that is none or damaged, features that are not named by rising
+        ids, several scores a document, and decisions by category or by zeros as missing.
+        """
+        head, *blocks = re.split(r"^Tree=", text.partition(f"\n{_END}")[0], flags=re.MULTILINE)
+        if not head.startswith(f"{FIRST_LINE}\n") or f"\n{_END}" not in text:
+            raise InputError(
+                f"{name} is not a whole model of LightGBM: such a file begins with the line tree, "
+                "and 'end of trees' follows its last tree.",
+                "tree_model",
+            )
+        values = _values(head)
+        names, outputs = values.get("feature_names", "").split(), values.get("num_class", "")
+        if outputs != "1" or values.get("num_tree_per_iteration") != "1":
+            raise InputError(
+                f"{name} has more than one score for each document, or says of none; a ranker has "
+                "one.",
+                "tree_model",
+            )
+        matches = [_ID.fullmatch(each) for each in names]
+        ids = np.array([int(found[1]) for found in matches if found is not None], np.int64)
+        if not names or ids.size < len(names) or np.any(np.diff(ids) <= 0):
+            raise InputError(
+                f"{name} does not name its features by rising ids, such as 1 or Column_1, so they "
+                "cannot be found in a corpus.",
+                "tree_model",
+            )
+        return cls(tuple(_trees(blocks, ids.size, name)), ids)
+
+
+def _values(block: str) -> dict[str, str]:
+    lines = (line.partition("=") for line in block.splitlines())
+    return {key: value for key, mark, value in lines if mark}
+
+
+def _trees(blocks: list[str], features: int, name: str) -> Iterator[Tree]:
+    for number, block in enumerate(blocks, 1):
+        try:
+            tree = _tree(_values(block))
+            good = _is_sound(tree, features)
+        except (KeyError, ValueError, OverflowError):
+            good = False
+        if not good:
+            raise InputError(
+                f"Tree {number} of {name} is damaged, or of a kind that is not read here (linear "
+                "trees, categories, zeros as missing values).",
+                "tree_model",
+            )
+        yield tree
+
+
+def _tree(values: dict[str, str]) -> Tree:
+    """One tree; raises KeyError or ValueError where something is missing or no number."""
+
+    def whole(key: str) -> IntArray:
+        return np.array([int(each) for each in values.get(key, "").split()], np.int64)
+
+    def real(key: str) -> FloatArray:
+        return np.array([float(each) for each in values.get(key, "").split()])
+
+    kinds, leaves = whole("decision_type"), int(values["num_leaves"])
+    if values.get("is_linear", "0") != "0" or np.any(kinds & _CATEGORICAL):
+        raise ValueError
+    if np.any(kinds & _MISSING == _MISSING_ZERO):
+        raise ValueError
+    found = Tree(
+        whole("split_feature"), real("threshold"), whole("left_child"), whole("right_child"),
+        real("leaf_value"),
+    )  # fmt: skip
+    sizes = {each.size for each in (found.feature, found.threshold, found.left, found.right, kinds)}
+    if sizes != {leaves - 1} or found.leaf.size != leaves:
+        raise ValueError
+    return found
+
+
+def _is_sound(tree: Tree, features: int) -> bool:
+    """Whether every way through the tree ends at a leaf."""
+    inner = np.arange(tree.feature.size)
+    ends = all(
+        np.all((child < inner.size) & (child >= -tree.leaf.size) & ((child < 0) | (child > inner)))
+        for child in (tree.left, tree.right)
+    )
+    numbers = np.isfinite(tree.leaf).all() and not np.isnan(tree.threshold).any()
+    known = np.all((tree.feature >= 0) & (tree.feature < features))
+    return bool(ends and numbers and known)

@@ -1,0 +1,206 @@
+"""Gradient-boosted regression trees on the relevance that clicks estimate, by LightGBM.
+
+    target_d = (1 / N_q) sum over rows of d (u clicks + v impressions)
+
+with u and v of any estimator and N_q the draws of the query, so that the mean of a target is the
+relevance of its document wherever the estimator is unbiased. Trees minimise
+
+    sum over documents of N_q (f(x_d) - target_d)^2
+
+and the number of trees is chosen by the estimated risk on validation clicks. Unlike the learners of
+``LEARNERS`` they give no linear ranker, have no C and no certificate. LightGBM (Ke et al., NeurIPS
+2017) is not needed for anything else.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sparse
+from numpy.typing import NDArray
+
+from ultr_core.corpus import Corpus
+from ultr_core.corpus.feature_matrix import some_ids
+from ultr_core.corpus.ranking import query_of_document, rank_many
+from ultr_core.errors import InputError
+from ultr_core.learners.forest import Forest
+from ultr_core.propensity import Numbers
+from ultr_core.propensity.row_numbers import row_numbers
+from ultr_core.risk import estimate_risks
+from ultr_core.users import ClickLog
+
+FloatArray = NDArray[np.float64]
+
+TREES = "trees"
+"""What this learner is called where learners are chosen."""
+
+LABEL = "Trees"
+
+MOST_TREES, STEP = 400, 25
+"""How many trees are grown, and every how many of them the validation clicks judge."""
+
+TREES_WITHOUT_VALIDATION = 100
+
+_OPTIONS = {
+    "objective": "regression", "num_leaves": 15, "learning_rate": 0.05, "min_data_in_leaf": 50,
+    "deterministic": True, "force_col_wise": True, "num_threads": 1, "verbosity": -1,
+}  # fmt: skip
+
+
+def lightgbm() -> Any:
+    """The package; raises InputError where it is not installed."""
+    try:
+        return importlib.import_module("lightgbm")
+    except (ImportError, OSError):  # OSError: of the library that it loads
+        raise InputError(
+            "Trees need the package LightGBM, which is not installed or lacks a library; install "
+            "it with pip install lightgbm (on a slim Linux also libgomp1).",
+            "lightgbm",
+        ) from None
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """Estimated relevance of documents: value and draws of the query, float64 [documents].
+
+    Documents without an impression have a target of 0 and count 0 times: clicks say nothing there.
+    """
+
+    value: FloatArray
+    draws: FloatArray
+
+    @classmethod
+    def of_log(cls, log: ClickLog, numbers: Numbers) -> Targets:
+        """The targets of a log, with numbers [rows]: u and v, or propensities.
+
+        Raises InputError as `RowNumbers.on_log` does, and for a log of clicks only.
+        """
+        of_rows = row_numbers(numbers).on_log(log)
+        if log.clicks_only:
+            raise InputError(
+                "The log contains only clicks, but trees also learn from impressions without a "
+                "click; give a log of everything that was shown.",
+                "clicks_only",
+            )
+        summed = log.sum_by_document(log.clicks * of_rows.u + log.impressions * of_rows.v)
+        shown = log.impressions_per_document > 0
+        draws = log.draws[query_of_document(log.query_offsets)].astype(np.float64)
+        value = np.divide(summed, draws, out=np.zeros_like(draws), where=shown & (draws > 0))
+        return cls(value, np.where(shown, draws, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class TreeRanker:
+    """A sum of trees. text: the model as LightGBM writes it; forest: what it says."""
+
+    text: str
+    forest: Forest
+
+    @property
+    def trees(self) -> int:
+        """How many trees there are."""
+        return len(self.forest.trees)
+
+    def score(self, corpus: Corpus) -> FloatArray:
+        """Scores [documents] of a corpus that has these features; raises InputError otherwise."""
+        return self.forest.score(_columns(corpus, self.forest.feature_ids))
+
+
+@dataclass(frozen=True, eq=False)
+class TreeSelection:
+    """The trees of the best setting, the place of its targets, and the risk of every setting.
+
+    estimates: float64 [candidates, steps], by the validation clicks after every ``STEP`` trees; no
+    number without validation clicks.
+    """
+
+    ranker: TreeRanker
+    candidate: int
+    estimates: FloatArray
+
+
+def fit_trees(
+    corpus: Corpus, targets: Targets, *, trees: int = MOST_TREES, seed: int = 0
+) -> TreeRanker:
+    """Grow trees on the targets of a corpus's documents.
+
+    The same seed gives the same trees. Raises InputError where LightGBM is not installed or nothing
+    was shown.
+    """
+    return _ranker(_grown(corpus, targets, trees, seed), corpus, trees)
+
+
+def select_trees(
+    corpus: Corpus,
+    candidates: Sequence[Targets],
+    validation: Corpus,
+    log: ClickLog,
+    numbers: Numbers,
+    *,
+    seed: int = 0,
+) -> TreeSelection:
+    """Grow trees on each candidate's targets; keep the number with the lowest validation risk.
+
+    log, numbers: the clicks on the validation queries, and u and v of the estimate that judges.
+    Ties go to the first candidate and the fewest trees. Without a validation click the first
+    candidate gets ``TREES_WITHOUT_VALIDATION``. Raises InputError as `fit_trees` does.
+    """
+    steps = range(STEP, MOST_TREES + 1, STEP)
+    estimates = np.full((len(candidates), len(steps)), np.nan)
+    if log.total_clicks == 0:
+        ranker = fit_trees(corpus, candidates[0], trees=TREES_WITHOUT_VALIDATION, seed=seed)
+        return TreeSelection(ranker, 0, estimates)
+    grown = []
+    held_out = _columns(validation, corpus.feature_ids)
+    for number, targets in enumerate(candidates):
+        booster = _grown(corpus, targets, MOST_TREES, seed)
+        parts = [
+            booster.predict(
+                held_out, start_iteration=step - STEP, num_iteration=STEP, num_threads=1
+            )
+            for step in steps
+        ]
+        scores = np.cumsum(np.asarray(parts, np.float64), axis=0)
+        ranks = rank_many(scores, validation.query_offsets)
+        estimates[number] = estimate_risks(log, ranks, numbers).value
+        grown.append(booster)
+    candidate, place = divmod(int(np.argmin(estimates)), len(steps))
+    return TreeSelection(_ranker(grown[candidate], corpus, steps[place]), candidate, estimates)
+
+
+def _grown(corpus: Corpus, targets: Targets, trees: int, seed: int) -> Any:
+    package = lightgbm()
+    counting = np.flatnonzero(targets.draws > 0)
+    if not counting.size:
+        raise InputError("Nothing was shown, so there is nothing to learn from.", "nothing_shown")
+    data = package.Dataset(
+        _columns(corpus, corpus.feature_ids)[counting],
+        targets.value[counting],
+        weight=targets.draws[counting],
+        feature_name=[str(number) for number in corpus.feature_ids.tolist()],
+    )
+    return package.train({**_OPTIONS, "seed": seed % 2**31}, data, num_boost_round=trees)
+
+
+def _ranker(booster: Any, corpus: Corpus, trees: int) -> TreeRanker:
+    text = booster.model_to_string(num_iteration=trees)
+    return TreeRanker(text, Forest.parse(text, "The model"))
+
+
+def _columns(corpus: Corpus, feature_ids: NDArray[np.int64]) -> Any:
+    """The columns of these features, dense or sparse as they are."""
+    features = corpus.features
+    if not np.array_equal(corpus.feature_ids, feature_ids):
+        absent = np.setdiff1d(feature_ids, corpus.feature_ids)
+        if absent.size:
+            raise InputError(
+                f"The trees were grown on features that the corpus does not have "
+                f"({some_ids(absent)}); use a corpus with the same features.",
+                "tree_features",
+            )
+        features = features[:, np.searchsorted(corpus.feature_ids, feature_ids)]
+    return sparse.csr_matrix(features) if sparse.issparse(features) else features

@@ -1,0 +1,213 @@
+"""Training trees on a click log from outside, by any estimator, and folds to judge them.
+
+fit = fit_trees_from_log(corpus, log, curve, method="ips")
+fit.sentence, fit.ranker.score(corpus)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultr_core.corpus import Corpus
+from ultr_core.errors import InputError
+from ultr_core.findings import Finding
+from ultr_core.inspection import require_covered
+from ultr_core.lab.methods import ClickData
+from ultr_core.lab.training import usable_clips
+from ultr_core.learners.relevance import Shown, fit_relevance, with_relevance
+from ultr_core.learners.trees import LABEL as TREES_LABEL
+from ultr_core.learners.trees import (
+    TREES,
+    TREES_WITHOUT_VALIDATION,
+    Targets,
+    TreeRanker,
+    fit_trees,
+    lightgbm,
+    select_trees,
+)
+from ultr_core.own_data.agreement import warned
+from ultr_core.own_data.fitting import (
+    DEFAULT_METHOD,
+    Tell,
+    agreement_on,
+    check_clip,
+    chosen_on,
+    click_data,
+    clicked_documents,
+    folds_of,
+    informed_on_all,
+    logger_feature,
+    method_of_key,
+    part_of_shown,
+    with_never_shown,
+)
+from ultr_core.propensity import ESTIMATORS, Belief, Estimator
+from ultr_core.risk.by_rank import RankTest
+from ultr_core.users import ClickLog, Cutoff, ExaminationCurve
+from ultr_core.users.click_log import require_log
+from ultr_core.users.examination import require_curve
+from ultr_core.users.query_draws import checked_seed
+from ultr_core.words import counted
+
+
+@dataclass(frozen=True, eq=False)
+class TreeFit:
+    """Trees grown on a log, with all that they were grown with; fields as in `OwnFit`."""
+
+    ranker: TreeRanker
+    method: str
+    clip: float
+    chosen_by: str
+    clicks: int
+    query_draws: int
+    clicked_documents: int
+    notices: tuple[str, ...]
+    asked: str
+    belief: Belief
+    by_rank: RankTest | None = None
+    ridge: float = 0.0
+    agreement: tuple[Finding, ...] = ()
+    logger_scores: NDArray[np.float64] | None = None
+
+    @property
+    def label(self) -> str:
+        """The method's name."""
+        return f"{ESTIMATORS[self.method].label}, {TREES_LABEL}"
+
+    @property
+    def sentence(self) -> str:
+        """What was trained, in one sentence."""
+        instead = ""
+        if self.asked != self.method:
+            asked = ESTIMATORS[self.asked].label
+            instead = f", instead of {asked}, whose fitted relevance a test rejects,"
+        clip = f", τ = {self.clip:.3g}" if "clip" in ESTIMATORS[self.method].needs else ""
+        return (
+            f"{self.label} ranker{instead} from {counted(self.clicks, 'click')}{clip}, "
+            f"{counted(self.ranker.trees, 'tree')} ({self.chosen_by})."
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fit as plain values, as the command line prints it with ``--json``."""
+        tested: Mapping[str, Any] = {}
+        if self.by_rank is not None:
+            tested = {"asked": self.asked, "clicks_by_rank": self.by_rank.as_dict()}
+        return {
+            "method": self.method,
+            "label": self.label,
+            "learner": TREES,
+            "trees": self.ranker.trees,
+            "clip": self.clip,
+            "chosen_by": self.chosen_by,
+            "clicks": self.clicks,
+            "query_draws": self.query_draws,
+            "clicked_documents": self.clicked_documents,
+            "features": int(self.ranker.forest.feature_ids.size),
+            "sentence": self.sentence,
+            "notices": list(self.notices),
+            **tested,
+        }
+
+
+def fit_trees_from_log(
+    corpus: Corpus,
+    log: ClickLog,
+    curve: ExaminationCurve,
+    *,
+    method: str = DEFAULT_METHOD,
+    clip: float | None = None,
+    validation: tuple[Corpus, ClickLog] | None = None,
+    seed: int = 0,
+    progress: Tell | None = None,
+    logger_scores: NDArray[np.float64] | None = None,
+) -> TreeFit:
+    """Grow trees on a log of this corpus; see `ultr_core.learners.trees`.
+
+    method: one of ``FIT_METHODS``, whose u and v give the targets. The number of trees, and the
+    threshold where ``clip`` is None, are chosen on the clicks of held-out queries, as in
+    `fit_from_log`; the trees that are returned are grown on all queries. ``logger_scores``: as
+    there. Raises InputError as
+    `fit_from_log` does, for a log of clicks only, and where LightGBM is not installed.
+    """
+    tell = progress if progress is not None else lambda text: None
+    lightgbm()
+    way, estimator = method_of_key(method), ESTIMATORS[method]
+    check_clip(estimator, clip)
+    require_log(log)
+    require_curve(curve)
+    checked_seed(seed)
+    if estimator.needs_curve:
+        require_covered(log, curve)
+    if log.total_clicks == 0:
+        raise InputError("No document of the corpus was clicked; there is nothing to learn from.")
+    shown, scores = log, logger_feature(estimator, corpus, logger_scores)
+    validation = validation if scores is None else None
+    if estimator.fits_relevance:
+        log, curve = with_never_shown(log), Cutoff(curve, int(log.rank.max()))
+    whole = Shown(corpus, log, scores)
+    known = informed_on_all(way, whole, Belief(curve), validation, seed)
+    estimator, belief = ESTIMATORS[known.estimator], known.belief
+    clips = usable_clips(estimator, log, belief) if clip is None else (clip,)
+    data = known.data or click_data(whole, validation, belief, seed)
+    trees, why = TREES_WITHOUT_VALIDATION, "fixed, because too few queries can be held out"
+    if data is not None:
+        tell("choosing the number of trees on held-out clicks")
+        trees, at = chosen_trees(estimator, data, clips, seed)
+        clips, why = (at,), chosen_on(data.validation_log)
+    tell("training on all clicks")
+    belief = replace(belief, clip=clips[0])
+    targets = Targets.of_log(log, estimator.weigh(log, belief))
+    ranker = fit_trees(corpus, targets, trees=trees, seed=seed)
+    agreement = agreement_on(estimator, whole, belief, known.ridge, ranker.score(corpus), shown)
+    return TreeFit(
+        ranker, estimator.key, belief.clip, why, shown.total_clicks, shown.query_draws,
+        clicked_documents(shown), (*known.notices, *warned(agreement)), method, belief, known.test,
+        known.ridge, agreement, scores,
+    )  # fmt: skip
+
+
+def chosen_trees(
+    estimator: Estimator, data: ClickData, clips: tuple[float, ...], seed: int
+) -> tuple[int, float]:
+    """Number of trees and threshold with the lowest risk that validation clicks estimate.
+
+    The estimator judges as well, at the smallest of its thresholds.
+    """
+    held_out, belief = data.validation_log, data.judging_belief
+    at = estimator.clips_for(held_out)[0] if estimator.falls else min(clips)
+    numbers = estimator.weigh(held_out, replace(belief, clip=at)).on_log(held_out)
+    candidates = [
+        Targets.of_log(data.log, estimator.weigh(data.log, replace(data.belief, clip=clip)))
+        for clip in clips
+    ]
+    found = select_trees(data.corpus, candidates, data.validation, held_out, numbers, seed=seed)
+    return found.ranker.trees, clips[found.candidate]
+
+
+def tree_fold_scores(
+    corpus: Corpus, log: ClickLog, fit: TreeFit, *, seed: int = 0
+) -> NDArray[np.float64]:
+    """Scores [documents], those of each query by trees that were grown without its fold.
+
+    As `fold_scores`, with the number of trees and the threshold of ``fit``.
+    """
+    estimator, scores = ESTIMATORS[fit.method], np.zeros(corpus.n_documents)
+    fold = folds_of(corpus, log, seed, from_pairs=False)
+    counted_log = with_never_shown(log) if estimator.fits_relevance else log
+    whole = Shown(corpus, counted_log, fit.logger_scores)
+    for number in range(int(fold.max()) + 1):
+        rest = np.flatnonzero(fold != number)
+        held = np.repeat(fold == number, corpus.sizes)
+        part, belief = part_of_shown(whole, rest), fit.belief
+        if estimator.fits_relevance:
+            relevance = fit_relevance(part, belief, ridges=(fit.ridge,))
+            belief = with_relevance(belief, relevance, part)
+        targets = Targets.of_log(part.log, estimator.weigh(part.log, belief))
+        ranker = fit_trees(part.corpus, targets, trees=fit.ranker.trees, seed=seed)
+        scores[held] = ranker.score(corpus)[held]
+    return scores
