@@ -70,13 +70,12 @@ def settings_words(settings: Settings, names: tuple[str, ...] = ()) -> str:
     return ", ".join(parts)
 
 
-def settings_code(settings: Settings, names: tuple[str, ...] = ()) -> str:
-    """A Python expression for these settings, all without ``names``, that are not the defaults."""
+def settings_code(settings: Settings) -> str:
+    """A Python expression for the settings, naming what differs from the defaults."""
     default = Settings()
     changed = [
         f"{field.name}={getattr(settings, field.name)!r}"
         for field in dataclasses.fields(settings)
         if getattr(settings, field.name) != getattr(default, field.name)
-        and (not names or field.name in names)
     ]
     return f"Settings({', '.join(changed)})"

@@ -73,7 +73,7 @@ def _setting_up(state: PageState, begins: Begins) -> Cell:
     imports = ["from threadpoolctl import threadpool_limits", ""]
     lines = [
         "threadpool_limits(1)  # as in the lab: the same sums to the last digit",
-        f"settings = {settings_code(state.settings, state.acting)}",
+        f"settings = {settings_code(state.settings)}",
     ]
     if begins == "lab":
         imports.append("from ultr_core.lab import Lab")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ultr_core.export.notebook import Cell, code, words
 from ultr_core.fields import Choice
 from ultr_core.jobs.job import Job, Page, PageState, setting_fields
-from ultr_core.jobs.reproduce import RESULT, begins_with, is_shipped
+from ultr_core.jobs.reproduce import RESULT, as_studied, begins_with, is_shipped
 
 BREAK = Choice(
     "breaks",
@@ -104,7 +106,7 @@ JOB = Job(
     pages={
         "repairs": Page(
             "What breaks weighting, and what repairs it?", cells, (BREAK, CLICKS, RESULT),
-            begins=begins_with,
+            begins=begins_with, shown=partial(as_studied, acts=ACTS),
         )
     },
 )  # fmt: skip

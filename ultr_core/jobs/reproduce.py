@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from ultr_core.jobs.job import (
     setting_fields,
 )
 from ultr_core.jobs.output import option_of, print_notes, progress_line
-from ultr_core.lab import curve_notices
+from ultr_core.lab import curve_notices, stage
 from ultr_core.settings import PARAMETERS, Settings
 from ultr_core.studies import (
     DEFAULT_LOSS,
@@ -60,6 +61,7 @@ _GROUPS = {"all": FIGURES, "maps": MAPS, "repairs": _OTHER_REPAIRS}
 JOURNAL = "cells.jsonl"
 REPORT = "report.html"
 _BASE_SETTINGS = ("draws", "seed", "eps_plus", "corpus_seed", "relevant_grade")
+_ACTS = (*_BASE_SETTINGS, *CURVES)
 _KNOWN_AFTER = 0.03  # share of the work after which the time left can be told
 _LINE_EVERY = 15.0  # seconds between lines of progress where no terminal is watching
 
@@ -275,6 +277,13 @@ def is_shipped(state: PageState) -> bool:
     return state.corpus is None and state.values[RESULT.key] == "shipped"
 
 
+def as_studied(state: PageState, acts: tuple[str, ...]) -> PageState:
+    """The state with only those settings that act on a result that is computed."""
+    if is_shipped(state):
+        return state
+    return replace(state, settings=stage(state.settings, acts), acting=acts)
+
+
 def begins_with(state: PageState) -> Begins:
     """What the notebook of such a page begins with: on shipped results no setting acts."""
     return "title" if is_shipped(state) else "lab"
@@ -339,15 +348,15 @@ JOB = Job(
             "out", "", metavar="DIR", use="folder", required=True, help="directory for all files"
         ),
     ),
-    settings=setting_fields(*_BASE_SETTINGS, *CURVES),
+    settings=setting_fields(*_ACTS),
     pages={
         "learning_curves": Page(
             "How many clicks before weighting pays off?", learning_curves,
-            (RESULT, LOSS), begins=begins_with,
+            (RESULT, LOSS), begins=begins_with, shown=partial(as_studied, acts=_ACTS),
         ),
         "robustness": Page(
             "How robust is weighting to bias, noise and wrong propensities?", robustness,
-            (STUDY, RESULT, LOSS), begins=begins_with,
+            (STUDY, RESULT, LOSS), begins=begins_with, shown=partial(as_studied, acts=_ACTS),
         ),
     },
 )  # fmt: skip
