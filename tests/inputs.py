@@ -166,7 +166,7 @@ def _check_refusal(message: str, path: Path, data: bytes, whole_file: re.Pattern
     assert len(message) < 700 + 3 * len(str(path)), message
     if whole_file.search(message) or f"{path.name} looks like " in message:
         return
-    lines = [int(number) for number in re.findall(r"\b[Ll]ine (\d+)", message)]
+    lines = [int(number) for number in re.findall(r"\b[Ll]ines? (\d+)", message)]
     assert lines, f"no line in {message!r} for {data[:300]!r}"
     if not data.startswith(b"\x1f\x8b"):
         text = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")

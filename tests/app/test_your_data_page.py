@@ -224,7 +224,7 @@ def test_a_log_without_clicks_gives_no_estimate(page: AppTest) -> None:
 
 def test_a_ranker_of_this_very_log_is_told_to_be_flattered(page: AppTest) -> None:
     sampled(page, "corpus", "log", "ranker")
-    assert not mentions(words(page), "flatter")
+    assert not mentions(words(page), "optimistic")
     log = bench(page).made["joined"].clicks
     counts = {
         "clicks": float(log.total_clicks),
@@ -235,7 +235,7 @@ def test_a_ranker_of_this_very_log_is_told_to_be_flattered(page: AppTest) -> Non
     page.button(key="data-remove-ranker").click().run()
     upload(page, "ranker", "mine.json", ranker_text(model, counts).encode())
     assert not page.exception
-    assert mentions(words(page), "flatter")
+    assert mentions(words(page), "optimistic")
 
 
 def test_columns_of_other_names_are_mapped_by_hand(page: AppTest) -> None:

@@ -57,7 +57,7 @@ LIST = (
     "L1", "L2", "L4", "L5", "L6", "L7", "L8b", "L9", "L9a", "L9b", "L9c", "L9d", "L10", "L11",
     "L12", "L13", "8a", "8b", "9a", "9b",
     *(f"I{number}" for number in (2, 3, 4, 7, 8, 11, 12)),
-    *(f"R{number}" for number in range(1, 12)),
+    *(f"R{number}" for number in range(1, 16)),
 )  # fmt: skip
 """Numbers of the claims: by section; setting S, figure F, live L, invariant I, repair R."""
 
@@ -236,7 +236,7 @@ class Watched(Store):
 
 CLICKED = {
     "training_log", "logs", "trained", "swap_counts", "few_swaps", "uneven_swaps", "live",
-    "repeated_logs", "clean_log", "study", "long_runs",
+    "repeated_logs", "clean_log", "study", "long_runs", "seen_by_fit",
 }  # fmt: skip
 """Stages that are made of clicks."""
 

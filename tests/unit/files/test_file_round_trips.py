@@ -176,7 +176,7 @@ def test_a_training_file_from_elsewhere_has_a_query_for_each_ranking(tmp_path: P
         ("1 qid:1 1:1 # query = a candidate = 2\n", ("candidates_unnumbered", "line 1", "'a'")),
         (
             "1 qid:1 1:1 # query = a candidate = 1\n1 qid:2 1:2 # query = a candidate = 1\n",
-            ("candidate_differs", "line 2", "line 1"),
+            ("candidate_differs", "lines 1 and 2"),
         ),
     ],
 )

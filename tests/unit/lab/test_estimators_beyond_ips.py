@@ -77,7 +77,7 @@ def test_clicked_documents_are_those_with_a_click(corpus: Corpus, joined: Joined
     fit = fit_from_log(corpus, log, CURVE, method="affine", cost=0.1)
     clicked = int(np.count_nonzero(log.clicks_per_document))
     assert fit.as_dict()["clicked_documents"] == clicked
-    assert "flatter" in flattery("it", log, fit.as_dict())
+    assert "optimistic" in flattery("it", log, fit.as_dict())
 
 
 def test_pairs_of_documents_without_a_click_count_where_they_are_learned_from() -> None:
@@ -197,5 +197,5 @@ def test_the_end_of_the_grid_is_told(
     assert fit.cost == chosen
     said = [notice for notice in fit.notices if notice.startswith("Validation chose C")]
     assert len(said) == bool(told)
-    assert all(f"the {told} of the {len(COST_GRID)} values" in notice for notice in said)
+    assert all(f"the {told} of {len(COST_GRID)} values" in notice for notice in said)
     assert not fit_from_log(corpus, joined.clicks, CURVE, cost=chosen).notices

@@ -87,7 +87,7 @@ def test_a_lesson_says_what_counts_in_it(lesson: Lesson) -> None:
     settings = lesson.settings(Settings())
     words = lesson.traffic(settings)
     expected = {
-        "unbiased": ["visited 1,000 times"],
+        "unbiased": ["shown to 1,000 users"],
         "learning": ["3 click logs of about 45,000 clicks"],
         "variance": ["5 click logs of about 250 clicks"],
         "swaps": ["50,000 presentations"],
