@@ -426,7 +426,7 @@ def _counted_log(
     words = [_words(fault, relation) for fault in faults]
     if not rows.rows.size:
         told = "; ".join(words) or "nothing follows its first line"
-        raise InputError(f"{relation.name} has no usable rows: {told}.")
+        raise InputError(f"{relation.name} has no usable row: {told}.")
     # No more clicks than impressions, so that these are the largest sum of all.
     if float(rows.rows.astype(float) @ rows.numbers["impressions"]) >= 2**53:
         raise InputError(

@@ -140,11 +140,11 @@ def test_a_ranker_judged_on_its_own_clicks_is_told(
     out = ["--out", files["m.json"], "--svm-light-out", files["m.dat"]]
     assert main(["fit", *command, "--cost", "1", *out, "--fold-scores-out", files["fold.csv"]]) == 0
     found = told(capsys, "evaluate", *command, "--model", files["m.json"])
-    assert "flatter" in found["notices"][-1]
+    assert "optimistic" in found["notices"][-1]
     # A model text does not say how it was trained, and scores of folds are fair.
     for given in (["--model", files["m.dat"]], ["--scores", files["fold.csv"]]):
         assert not any(
-            "flatter" in n for n in told(capsys, "evaluate", *command, *given)["notices"]
+            "optimistic" in n for n in told(capsys, "evaluate", *command, *given)["notices"]
         )
     with gzip.open(own / "log.csv.gz", "rt") as file:
         rows = file.read().splitlines()

@@ -165,7 +165,7 @@ def test_full_information_takes_relevance_as_weight():
 def test_a_log_without_clicks_teaches_nothing():
     log = ClickLog([0, 1], [1, 2], [5, 5], [0, 0], 5, [0, 2])
     for weights in (naive_weights, lambda log: ips_weights(log, PowerLaw(1))):
-        with refused("", "click", 5, "query", "draws"):
+        with refused("", "click", 5, "presentations"):
             weights(log)
     assert click_weight_diagnostics(log, [1, 0.5]).effective_sample_size == 0
 

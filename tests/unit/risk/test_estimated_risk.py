@@ -233,7 +233,7 @@ def test_a_log_without_clicks_has_risk_zero():
         ([2, 1], [1, 0.0], 6, ("", "rank", 2, 4, "clicks", "propensity", 0)),
         ([2, 1, 3], [1, 0.5], 6, ("", "for", 2, "documents", 1, 3)),
         ([2, 1], [1, 0.5, 0.3], 6, ("", 3, "propensities", 2)),
-        ([2, 1], [1, 0.5], 1, ("", "query", "draws")),
+        ([2, 1], [1, 0.5], 1, ("", "presentations")),
         ([2, np.nan], [1, 0.5], 6, ("", "rank", "document", 1, 0, "nan")),
         ([1, 0], [1, 0.5], 6, ("", "document", 1, "rank", 0, "ranks")),
         (np.ma.array([2, 1], mask=[0, 1]), [1, 0.5], 6, ("masked", 1, 2)),

@@ -88,7 +88,7 @@ def test_intervals_cover_as_often_as_they_say() -> None:
 
 def test_what_has_no_estimate() -> None:
     empty = log_of(np.zeros(5, int), (2, 2))
-    with refused("", "click", 4, "query", "draws"):
+    with refused("", "click", 4, "presentations"):
         estimate_mean_rank(empty, JUDGED, np.ones(5))
     with refused("", "axis", 1, 5):
         estimate_mean_rank(empty, JUDGED[None, :], np.ones(5))

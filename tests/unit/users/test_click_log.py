@@ -63,7 +63,7 @@ def test_rows_of_the_whole_corpus_in_order_are_recognised():
         ({"document": [0, 1, 1, 0, -1]}, ("", "row", 4, "document", 3, 1)),
         ({"rank": [1, 1, 1, 2, 1]}, ("", "document", 1, "rank")),
         ({"query_draws": 0}, ("no_draw", 1, 0)),
-        ({"query_draws": 8}, ("", 9, "query", "draws", 8)),
+        ({"query_draws": 8}, ("", 9, "presentations", 8)),
         ({"clicks": [1, 0, 2]}, ("equal_lengths",)),
         ({"query_offsets": [0, 2, 2, 3]}, ("", "query", 1, "document", 2)),
         ({"query_offsets": []}, ("", "query_offsets", 0)),
@@ -128,7 +128,7 @@ def test_draws_are_always_known():
         given.draws[0] = 1
     with refused("", 2, "queries", "draws"):
         make(draws=[5])
-    with refused("", 11, "query", "draws", 10):
+    with refused("", 11, "presentations", 10):
         make(draws=[5, 6])
 
 

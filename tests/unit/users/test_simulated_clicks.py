@@ -299,7 +299,7 @@ def test_samplers_never_round_or_guess(sampler, change, fault: tuple[object, ...
 def test_more_draws_than_can_be_waited_for_are_refused_at_once(sampler, most, draws):
     with refused("too_many_draws", most, draws):
         sampler([0.5, 0.5], [1, 2], [0, 2], draws, 0)
-    with refused("", "500,000,000", "query", "draws", "clicks", 1):
+    with refused("", "500,000,000", "presentations", "clicks", 1):
         query_draws_for(draws, 1.0)
 
 
