@@ -587,7 +587,7 @@ def _of_events(events: JoinedEvents | None) -> Iterator[str]:
         f"{counted(sizes.views - sizes.views_without, 'view')} by presentation and document."
     )
     if sizes.zeros:
-        yield f"{counted(sizes.zeros, 'click row')} with the number 0, so not clicked."
+        yield f"{counted(sizes.zeros, 'row')} in the clicks with the number 0, so not clicked."
     if sizes.others:
         yield (
             f"{counted(sizes.others, 'row')} with other actions, such as {quoted(sizes.other)}, "
