@@ -426,7 +426,7 @@ def _counted_log(
     words = [_words(fault, relation) for fault in faults]
     if not rows.rows.size:
         told = "; ".join(words) or "nothing follows its first line"
-        raise InputError(f"{relation.name} has no usable rows: {told}.")
+        raise InputError(f"{relation.name} has no usable row: {told}.")
     # No more clicks than impressions, so that these are the largest sum of all.
     if float(rows.rows.astype(float) @ rows.numbers["impressions"]) >= 2**53:
         raise InputError(
@@ -609,7 +609,7 @@ def _of_events(events: JoinedEvents | None) -> Iterator[str]:
         f"{counted(sizes.views - sizes.views_without, 'view')} by presentation and document."
     )
     if sizes.zeros:
-        yield f"{counted(sizes.zeros, 'click row')} with the number 0, so not clicked."
+        yield f"{counted(sizes.zeros, 'row')} in the clicks with the number 0, so not clicked."
     if sizes.others:
         yield (
             f"{counted(sizes.others, 'row')} with other actions, such as {quoted(sizes.other)}, "

@@ -32,7 +32,7 @@ IN_COUNTS = ("group", "query_presentations")
 """Meanings of columns that counts of a log have in place of ``IDS``."""
 
 CLICK_WITHOUT_POSITION = "a click without a position"
-CLICK_WITHOUT_NUMBER = "a click that is not a whole number of 0 or more, in the clicks file"
+CLICK_WITHOUT_NUMBER = "a click that is not a whole number of 0 or more in the clicks file"
 CLICK_WITHOUT_VIEW = "a click on a document not shown in its presentation"
 WITHOUT_PRESENTATION = "no presentation id"
 

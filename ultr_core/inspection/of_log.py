@@ -539,7 +539,7 @@ def _propensities(log: PresentationLog) -> Seen | None:
     low, high = _by_position(log, usable)
     varies = high > low * (1 + 1e-9)
     if not usable.any():
-        return stop(0, f"The column {column} contains no numbers.")
+        return stop(0, f"The column {column} does not contain a number.")
     if outside.any():
         row = int(np.argmax(outside))
         return stop(
