@@ -469,16 +469,17 @@ def _without_effect(
     relation: Relation, meanings: Collection[str], columns: Mapping[str, str], how: Reading
 ) -> Iterator[str]:
     """What of ``how`` changes nothing in this log, in a sentence each."""
-    if how.encoding is not None and not any(part.is_text for part in relation.parts):
+    text = any(part.is_text for part in relation.parts)
+    if how.encoding not in (None, "utf-8") and not text:
         yield (
             f"{relation.name} is {relation.first.form}, whose text is always UTF-8, so the "
             "encoding was not used."
         )
     if how.page_size is not None and ("page" not in meanings or "offset" in meanings):
-        yield (
-            "No column was read as the page of results, so the number of documents on a page was "
-            "not used."
-        )
+        why = "No column was read as the page of results"
+        if "offset" in meanings:
+            why = f"The column {quoted(columns['offset'])} says how much stands above a page"
+        yield f"{why}, so the number of documents on a page was not used."
     if how.clicks_once and "impressions" in meanings:
         yield (
             f"The column {quoted(columns['impressions'])} has the impressions of each row, so all "

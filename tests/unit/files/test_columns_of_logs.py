@@ -109,6 +109,12 @@ def test_a_choice_that_changes_nothing_in_a_log_of_counts_is_told(
     assert inspect_log(log).finding("unused").severity == "warning"
 
 
+def test_beside_an_offset_the_size_of_a_page_changes_nothing() -> None:
+    text = "query,document,page,position,offset,click\nq,a,1,1,0,1\nq,b,2,1,10,0\n"
+    log = parse_log(text, how=Reading(page_size=3))
+    assert log.position.tolist() == [1, 11] and mentions(log.unused, "'offset'")
+
+
 def test_an_encoding_is_told_to_change_nothing_in_parquet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,7 +124,7 @@ def test_an_encoding_is_told_to_change_nothing_in_parquet(
     rows = {"query": ["q"], "document": ["a"], "position": [1], "click": [1]}
     pq.write_table(pa.table(rows), path)
     assert mentions(read_log(path, how=Reading(encoding="cp1252")).unused, "Parquet")
-    assert read_log(path).unused == ""
+    assert read_log(path).unused == read_log(path, how=Reading(encoding="utf-8")).unused == ""
 
 
 @pytest.mark.parametrize("column", ["", ",session_group\nq,a,1,9,3,5\nq,b,2,9,2,5\n"])
