@@ -136,11 +136,11 @@ def test_a_released_slider_has_new_estimates_within_a_tenth_of_a_second(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """CPU seconds of a whole run whose rankers are still to come, as in a class."""
-    app, seen, spent = open_app(**FAST), set(), []
     for name, answer in (
         ("order", None), ("wait", False), ("crowded", True), ("before", 1), ("done", False),
     ):  # fmt: skip
         monkeypatch.setattr(turns._QUEUE, name, lambda *_, found=answer, **__: found)
+    app, seen, spent = open_app(**FAST), set(), []
     for number in range(5):
         app.slider(key="eta").set_value(0.5 + number / 4)
         began = time.process_time()

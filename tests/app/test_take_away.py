@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import pytest
+import segno
 from streamlit.testing.v1 import AppTest
 
 from pages.app import lecture, take_away
@@ -307,3 +309,21 @@ def test_controls_have_one_place_and_keep_their_values(open_app: OpenApp) -> Non
 )
 def test_a_link_that_opens_only_here_is_known(address: str, here: bool) -> None:
     assert take_away.opens_only_here(address) is here
+
+
+def test_the_picture_of_a_link_is_its_code_with_a_quiet_zone() -> None:
+    address, quiet = "http://10.0.0.2:8501/lab?eta=0.5&clicks=500", 4
+    path = unquote(take_away.code_picture(address)).split("stroke='#000' d='")[1].split("'")[0]
+    dark, x, y = set(), 0, 0
+    for kind, first, second in re.findall(r"([Mmh])(-?[\d.]+)(?: (-?[\d.]+))?", path):
+        if kind == "h":
+            dark |= {(x + step, y) for step in range(int(first))}
+        x += int(first)
+        y += int(float(second or 0))
+    code = segno.make(address, error="l", boost_error=False, micro=False)
+    assert dark == {
+        (quiet + column, quiet + row)
+        for row, line in enumerate(code.matrix)
+        for column, bit in enumerate(line)
+        if bit
+    }

@@ -64,7 +64,13 @@ def test_three_rankers_are_named_on_both_sides_of_production(picture: RiskPictur
     true = picture.true_risk - picture.true_risk[picture.production]
     assert picture.kinds[skyline] == "skyline"
     assert true[skyline] < true[halfway] < 0 < true[worse] < EDGE
-    parts = list(estimates_figure(picture).rows["part"])
+    rows = estimates_figure(picture).rows
+    names = rows[rows["part"] == "name"]
+    for side, part in ((names["x"] < 0, "left"), (names["x"] > 0, "right")):
+        words = rows[rows["part"] == part]["y"]
+        # Names are written half a unit below their place.
+        assert all(abs(y - 0.5 - words.iloc[0]) > 0.6 for y in names[side]["y"])
+    parts = list(rows["part"])
     assert 1 <= parts.count("name") <= 3
     assert parts.count("interval") >= parts.count("name")
 
