@@ -235,7 +235,7 @@ def of_other_pages() -> Iterator[str]:
     yield from (*data_words.LOOKS_LIKE.values(), *data_words.HELP.values())
     for study in study_words.FORMULAS:
         yield from (study_words.meaning(study), study_words.on_own_corpus(study))
-    yield from (repair_words.how_enumerated(), repair_words.WORDS.text("others"))
+    yield from (repair_words.how_enumerated(), *map(repair_words.WORDS.text, ("others", "loggers")))
     for name in REPAIRS:
         yield repair_words.enumerated(name)
         yield from repair_words.of_break(name)

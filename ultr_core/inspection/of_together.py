@@ -122,17 +122,18 @@ class Unshown:
         """What is left out, as a clause; "" if nothing is."""
         if self.clicks_only:
             return "the log contains only clicks, so it does not say which candidates were shown"
+        cut = self.sees == "rank" and self.below > 0
+        if cut and ((self.below >= MANY_PLACES and self.covered) or not self.never):
+            return (
+                f"the log ends at position {self.lowest:,}, and {self.below:.1%} of the "
+                "candidates' ranks are below it"
+            )
         if self.never:
             share = _share_text(self.never / self.candidates)
             noun = "was" if self.never == 1 else "were"
             candidates = counted(self.candidates, "candidate")
             found = f"{self.never:,} of {candidates} ({share}) {noun} never shown"
             return f"{found}{self._held}"
-        if self.below and self.sees == "rank":
-            return (
-                f"the log ends at position {self.lowest:,}, and {self.below:.1%} of the "
-                "candidates' ranks are below it"
-            )
         return ""
 
     @property
@@ -208,10 +209,11 @@ def _never_shown(found: Unshown, lost: str = "") -> Seen:
 
 
 def _way_out(found: Unshown) -> str:
-    if found.sees == "rank" and found.covered and not found.never:
+    if found.sees == "rank" and found.covered:
+        shown = _share_text(1.0 - found.never / found.candidates)
         return (
-            "All lists together show every candidate, so policy-aware weights can: they divide by "
-            "the examination of a document over all draws"
+            f"All lists together show {shown} of the candidates, so policy-aware weights can: they "
+            "divide by the examination of a document over all draws"
         )
     return (
         "Judge by the queries whose candidates were all shown, log longer lists, or leave out of "

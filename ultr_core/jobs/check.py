@@ -72,7 +72,7 @@ def _of_log(given: Given, name: str, own: OwnCorpus | None) -> list[Inspection]:
     found = [inspect_log(log, name=name)]
     if own is not None:
         joined = own_join(given, log, own.corpus, own.name)
-        found.append(inspect_together(joined, own.corpus))
+        found.append(inspect_together(joined, own.corpus, sees="document"))
     return found
 
 

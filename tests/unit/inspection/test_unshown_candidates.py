@@ -161,6 +161,21 @@ def test_rankers_that_take_turns_above_a_cut_show_all_so_weights_by_document_jud
     assert clipped.as_dict()["withheld"] is True and clipped.judge.startswith("Clipped")
 
 
+def test_the_reason_for_no_verdict_is_what_is_told() -> None:
+    """One candidate is never shown, which is few; that lists are cut is much."""
+    corpus, best = world()
+    rows = log_of(40, 5, moved=True).splitlines()
+    kept = "\n".join(row for row in rows if not row.startswith("7,d10,")) + "\n"
+    log = join_log(parse_log(kept), corpus).clicks
+    found = unshown_candidates(log)
+    assert (found.never, found.severity) == (1, "stop")
+    assert mentions(found.what, "position 5", "50.0%") and not mentions(found.what, 400)
+    assert mentions(found.finding().sentence, "policy-aware")
+    by_document = compare_with_shown(log, best, CURVE, name="mine")
+    assert not by_document.withheld
+    assert mentions(by_document.sentence, "1 of 400 candidates (0.2%)")
+
+
 def test_ranks_over_draws_add_up_to_whole_rankings() -> None:
     """Three candidates in four draws: lists of 2, 2, 3 and 1; a query that is never drawn."""
     log = ClickLog(

@@ -15,6 +15,7 @@ from tests.meaning import mentions
 from ultr_core.claims import CLAIMS
 from ultr_core.figures.repairs import repair_figure
 from ultr_core.lab import build_world, train_method
+from ultr_core.risk import interval_over_draws
 from ultr_core.settings import Settings
 from ultr_core.studies import (
     FIXED_METHODS,
@@ -183,6 +184,18 @@ def test_shipped_risks_are_those_of_another_implementation() -> None:
             apart = (found.value - risk) / error
             assert apart < 3, (name, clicks, method)
             assert apart > -3 or method in OTHER_CHOICES, (name, clicks, method)
+
+
+def test_doubly_robust_wins_with_few_clicks_and_is_ips_with_many() -> None:
+    """Whole intervals below naive and weighted at 1,000 clicks; within 0.1 of weighted at most."""
+    result = shipped_result("few-clicks", RANKS)
+    robust = {point.x: ("doubly-robust", point) for point in result.plan.points}
+    few, many = result.point(1_000), result.point(170_000)
+    for rival in ("naive", "propensity", "clipped"):
+        gain = interval_over_draws(list(result.excess((rival, few), robust[1_000]).values()))
+        assert gain.n == 20 and gain.low > 0
+    gain = interval_over_draws(list(result.excess(("propensity", many), robust[170_000]).values()))
+    assert gain.low > 0 and gain.high < 0.1
 
 
 @pytest.mark.parametrize("draws", [1, 2])
