@@ -45,9 +45,8 @@ METHODS = Choices(
 
 LEARNER = Choice(
     "learner", "Learner", {"svm": "Ranking SVM", "trees": "Trees", "both": "Both"},
-    help="what learns from the clicks; trees need the package lightgbm, are chosen by validation "
-    "clicks as C is, and have keys such as propensity-trees in --json, with trees (their number) "
-    "instead of costs",
+    help="what learns from the clicks; trees need the package lightgbm and have keys such as "
+    "propensity-trees in --json, with trees (their number) instead of costs",
 )  # fmt: skip
 
 MOST_PINS = 3

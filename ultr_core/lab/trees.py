@@ -26,9 +26,9 @@ TREE_METHODS: Mapping[str, str] = MappingProxyType(
 def choose_trees(
     estimator: Estimator, data: ClickData, clips: tuple[float, ...], seed: int
 ) -> tuple[TreeSelection, float]:
-    """The trees and the threshold with the lowest risk that validation clicks estimate.
+    """The trees and the threshold with the lowest loss on validation clicks.
 
-    The estimator judges as well, at the smallest of its thresholds. Raises InputError as
+    There the estimator gives the targets at the smallest of its thresholds. Raises InputError as
     `select_trees` and `Targets.of_log` do.
     """
     held_out, belief = data.validation_log, data.judging_belief
