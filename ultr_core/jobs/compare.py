@@ -46,6 +46,12 @@ METHODS = Choices(
 """Written out, for help must not wait for the lab."""
 
 
+LEARNER = Choice(
+    "learner", "Learner", {"svm": "Ranking SVM", "trees": "Trees", "both": "Both"},
+    help="what learns from the clicks; trees need the package lightgbm and have keys such as "
+    "propensity-trees in --json, with trees (their number) instead of costs",
+)  # fmt: skip
+
 MOST_PINS = 3
 _DEFAULTS = "default"
 
@@ -98,6 +104,7 @@ def run(given: Given) -> Comparison:
     """Simulate clicks, train every ranker and test it."""
     from ultr_core.lab import METHODS as RANKERS
     from ultr_core.lab import world_notices
+    from ultr_core.lab.trees import TREE_METHODS
 
     lab, progress = given.lab, progress_line()
     splits = lab.splits()
@@ -108,11 +115,25 @@ def run(given: Given) -> Comparison:
     def tell(stage: Stage) -> None:
         if stage.kind == "trained":
             draw, method = stage.args
-            progress(f"click log {draw + 1} of {given.settings.draws}: {RANKERS[method].label}")
+            label = RANKERS[TREE_METHODS.get(method, method)].label
+            progress(f"click log {draw + 1} of {given.settings.draws}: {label}")
 
-    comparison = lab.telling(tell).comparison(methods=given.methods or None)
+    comparison = lab.telling(tell).comparison(methods=_methods(given))
     progress("")
     return comparison
+
+
+def _methods(given: Given) -> tuple[str, ...] | None:
+    """What is trained: the methods that were asked for with the learners; None for the usual."""
+    from ultr_core.lab import CLICK_METHODS
+    from ultr_core.learners.trees import TREES, lightgbm
+
+    if given.learner == LEARNER.default:
+        return given.methods or None
+    lightgbm()
+    chosen = given.methods or CLICK_METHODS
+    linear = chosen if given.learner == "both" else ()
+    return (*linear, *(f"{key}-{TREES}" for key in chosen))
 
 
 def show(comparison: Comparison) -> None:
@@ -208,7 +229,7 @@ def cells(_: PageState) -> list[Cell]:
 
 JOB = Job(
     run,
-    options=(CORPUS, MISSING_ZERO, METHODS),
+    options=(CORPUS, MISSING_ZERO, METHODS, LEARNER),
     settings=ALL_FIELDS,
     show=show,
     as_dict=lambda comparison: comparison.as_dict(),

@@ -15,7 +15,9 @@ from scipy.special import stdtrit
 from ultr_core.lab.logs import world_notices
 from ultr_core.lab.methods import CLICK_METHODS, METHODS
 from ultr_core.lab.training import TrainedMethod
+from ultr_core.lab.trees import TREE_METHODS
 from ultr_core.lab.world import TestRisk, World
+from ultr_core.learners.trees import TREES
 from ultr_core.propensity import ESTIMATORS
 from ultr_core.risk import Estimate, difference_with_reach, interval_over_draws, plus_minus
 from ultr_core.settings import PARAMETERS, Settings
@@ -46,7 +48,7 @@ class RankerSummary:
     @property
     def estimator(self) -> str:
         """Key of the method's own estimator; "" for a ranker that learns from no clicks."""
-        own = METHODS[self.key].estimator
+        own = METHODS[TREE_METHODS.get(self.key, self.key)].estimator
         return "" if own is None else own.key
 
     @property
@@ -141,19 +143,21 @@ def summarise(
     fixed = world.baselines
     done = {key: runs for key, runs in trained.items() if len(runs)}
     rankers = {}
-    for key, method in METHODS.items():
+    for key in (*METHODS, *TREE_METHODS):
+        method = METHODS[TREE_METHODS.get(key, key)]
+        of_trees = key in TREE_METHODS
         if key in fixed:
             rankers[key] = _summary(key, method.label, [fixed[key]])
         elif key in done:
             runs = done[key]
             rankers[key] = _summary(
                 key,
-                method.label,
+                f"{method.label}, {TREES}" if of_trees else method.label,
                 [run.test for run in runs],
                 tuple(run.cost for run in runs),
                 tuple(run.clip for run in runs),
                 tuple(run.estimator for run in runs),
-                method.learner.key,
+                TREES if of_trees else method.learner.key,
             )
     first = next((runs[0] for runs in done.values()), None)
     return Comparison(
@@ -305,7 +309,7 @@ def _ranker_dict(summary: RankerSummary) -> dict[str, Any]:
         "label": summary.label,
         "risk": _interval(summary.risk),
         "mean_rank": _interval(summary.mean_rank),
-        "costs": list(summary.costs),
+        TREES if summary.learner == TREES else "costs": list(summary.costs),
         "clips": list(summary.clips),
     }
 

@@ -39,6 +39,7 @@ from ultr_core.lab.propensity_study import (
 from ultr_core.lab.rank_sums import RankSums, rank_sums
 from ultr_core.lab.store import Cell, CorpusChoice, Store
 from ultr_core.lab.training import TrainedMethod, train_method
+from ultr_core.lab.trees import TREE_METHODS, train_trees
 from ultr_core.lab.world import TestRisk, World, build_world
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.learners.selection import FINAL_TOLERANCE
@@ -196,15 +197,17 @@ class Lab:
     # Rankers that learn from clicks, and the proof checks.
 
     def trained(self, draw: int, method: str) -> TrainedMethod:
-        """One method of ``METHODS``, trained on one draw of clicks and tested."""
+        """One method of ``METHODS`` or ``TREE_METHODS``, trained on one draw and tested."""
+        train = train_trees if method in TREE_METHODS else train_method
         return self.remember(
             self.trained_cell(draw, method),
-            lambda lab: train_method(lab.world(), lab.settings, draw, method, lab.logs(draw)),
+            lambda lab: train(lab.world(), lab.settings, draw, method, lab.logs(draw)),
         )
 
     def trained_cell(self, draw: int, method: str) -> Cell:
         """The cell of a trained method."""
-        fields = METHODS[method].fields if method in METHODS else WEIGHTED_FIELDS
+        key = TREE_METHODS.get(method, method)
+        fields = METHODS[key].fields if key in METHODS else WEIGHTED_FIELDS
         return self.cell("trained", fields, draw, method)
 
     def checks(self) -> tuple[Check, ...]:
@@ -240,8 +243,8 @@ class Lab:
     ) -> Comparison:
         """The comparison of rankers over all draws and methods, or those in ``done``.
 
-        ``done`` are pairs (draw, method); ``methods``: keys of ``TRAINED_METHODS``, None for those
-        of every comparison. Trains what has not been trained yet.
+        ``done`` are pairs (draw, method); ``methods``: keys of ``TRAINED_METHODS`` or
+        ``TREE_METHODS``, None for those of every comparison. Trains what has not been trained yet.
         """
         chosen = CLICK_METHODS if methods is None else methods
         trained: dict[str, list[TrainedMethod]] = {method: [] for method in chosen}

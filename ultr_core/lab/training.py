@@ -169,9 +169,10 @@ def usable_clips(estimator: Estimator, log: ClickLog, belief: Belief) -> tuple[f
 class TrainedMethod:
     """One method trained on one draw of clicks: small, without the corpus.
 
-    ``cost`` is the C and ``clip`` the tau that validation chose, ``gap`` the relative duality
-    gap of the fit, ``clicks`` and ``query_draws`` the size of the training log; ``estimator`` is
-    the key of what weighted the clicks, and ``by_rank`` the test of a fitted relevance.
+    ``cost`` is the C (of trees, their number) and ``clip`` the tau that validation chose, ``gap``
+    the relative duality gap of the fit, ``clicks`` and ``query_draws`` the size of the training
+    log; ``estimator`` is the key of what weighted the clicks, and ``by_rank`` the test of a fitted
+    relevance.
     """
 
     method: str

@@ -7,7 +7,8 @@ relevance of its document wherever the estimator is unbiased. Trees minimise
 
     sum over documents of N_q (f(x_d) - target_d)^2
 
-and the number of trees is chosen by the estimated risk on validation clicks. Unlike the learners of
+and their number minimises the same loss on validation clicks: up to a constant it is unbiased where
+the targets are, and it varies far less than the estimated risk does. Unlike the learners of
 ``LEARNERS`` they give no linear ranker, have no C and no certificate. LightGBM (Ke et al., NeurIPS
 2017) is not needed for anything else.
 """
@@ -25,12 +26,11 @@ from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
 from ultr_core.corpus.feature_matrix import some_ids
-from ultr_core.corpus.ranking import query_of_document, rank_many
+from ultr_core.corpus.ranking import query_of_document
 from ultr_core.errors import InputError
 from ultr_core.learners.forest import Forest
 from ultr_core.propensity import Numbers
 from ultr_core.propensity.row_numbers import row_numbers
-from ultr_core.risk import estimate_risks
 from ultr_core.users import ClickLog
 
 FloatArray = NDArray[np.float64]
@@ -112,15 +112,15 @@ class TreeRanker:
 
 @dataclass(frozen=True, eq=False)
 class TreeSelection:
-    """The trees of the best setting, the place of its targets, and the risk of every setting.
+    """The trees of the best setting, the place of its targets, and the loss of every setting.
 
-    estimates: float64 [candidates, steps], by the validation clicks after every ``STEP`` trees; no
-    number without validation clicks.
+    losses: float64 [candidates, steps], on the validation clicks after every ``STEP`` trees, per
+    query draw and document; no number without validation clicks.
     """
 
     ranker: TreeRanker
     candidate: int
-    estimates: FloatArray
+    losses: FloatArray
 
 
 def fit_trees(
@@ -143,18 +143,18 @@ def select_trees(
     *,
     seed: int = 0,
 ) -> TreeSelection:
-    """Grow trees on each candidate's targets; keep the number with the lowest validation risk.
+    """Grow trees on each candidate's targets; keep the number with the lowest validation loss.
 
-    log, numbers: the clicks on the validation queries, and u and v of the estimate that judges.
-    Ties go to the first candidate and the fewest trees. Without a validation click the first
-    candidate gets ``TREES_WITHOUT_VALIDATION``. Raises InputError as `fit_trees` does.
+    log, numbers: the clicks on the validation queries, and u and v of the estimator that gives the
+    targets there, for all candidates alike. Ties go to the first candidate and the fewest trees.
+    Without a validation click the first candidate gets ``TREES_WITHOUT_VALIDATION``. Raises InputError as `fit_trees` does.
     """
     steps = range(STEP, MOST_TREES + 1, STEP)
-    estimates = np.full((len(candidates), len(steps)), np.nan)
+    losses = np.full((len(candidates), len(steps)), np.nan)
     if log.total_clicks == 0:
         ranker = fit_trees(corpus, candidates[0], trees=TREES_WITHOUT_VALIDATION, seed=seed)
-        return TreeSelection(ranker, 0, estimates)
-    grown = []
+        return TreeSelection(ranker, 0, losses)
+    wanted, grown = Targets.of_log(log, numbers), []
     held_out = _columns(validation, corpus.feature_ids)
     for number, targets in enumerate(candidates):
         booster = _grown(corpus, targets, MOST_TREES, seed)
@@ -165,11 +165,10 @@ def select_trees(
             for step in steps
         ]
         scores = np.cumsum(np.asarray(parts, np.float64), axis=0)
-        ranks = rank_many(scores, validation.query_offsets)
-        estimates[number] = estimate_risks(log, ranks, numbers).value
+        losses[number] = np.square(scores - wanted.value) @ wanted.draws / wanted.draws.sum()
         grown.append(booster)
-    candidate, place = divmod(int(np.argmin(estimates)), len(steps))
-    return TreeSelection(_ranker(grown[candidate], corpus, steps[place]), candidate, estimates)
+    candidate, place = divmod(int(np.argmin(losses)), len(steps))
+    return TreeSelection(_ranker(grown[candidate], corpus, steps[place]), candidate, losses)
 
 
 def _grown(corpus: Corpus, targets: Targets, trees: int, seed: int) -> Any:

@@ -17,8 +17,8 @@ from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.findings import Finding
 from ultr_core.inspection import require_covered
-from ultr_core.lab.methods import ClickData
 from ultr_core.lab.training import usable_clips
+from ultr_core.lab.trees import choose_trees
 from ultr_core.learners.relevance import Shown, fit_relevance, with_relevance
 from ultr_core.learners.trees import LABEL as TREES_LABEL
 from ultr_core.learners.trees import (
@@ -28,7 +28,6 @@ from ultr_core.learners.trees import (
     TreeRanker,
     fit_trees,
     lightgbm,
-    select_trees,
 )
 from ultr_core.own_data.agreement import warned
 from ultr_core.own_data.fitting import (
@@ -46,7 +45,7 @@ from ultr_core.own_data.fitting import (
     part_of_shown,
     with_never_shown,
 )
-from ultr_core.propensity import ESTIMATORS, Belief, Estimator
+from ultr_core.propensity import ESTIMATORS, Belief
 from ultr_core.risk.by_rank import RankTest
 from ultr_core.users import ClickLog, Cutoff, ExaminationCurve
 from ultr_core.users.click_log import require_log
@@ -157,8 +156,8 @@ def fit_trees_from_log(
     trees, why = TREES_WITHOUT_VALIDATION, "fixed, because too few queries can be held out"
     if data is not None:
         tell("choosing the number of trees on held-out clicks")
-        trees, at = chosen_trees(estimator, data, clips, seed)
-        clips, why = (at,), chosen_on(data.validation_log)
+        found, at = choose_trees(estimator, data, clips, seed)
+        trees, clips, why = found.ranker.trees, (at,), chosen_on(data.validation_log)
     tell("training on all clicks")
     belief = replace(belief, clip=clips[0])
     targets = Targets.of_log(log, estimator.weigh(log, belief))
@@ -169,24 +168,6 @@ def fit_trees_from_log(
         clicked_documents(shown), (*known.notices, *warned(agreement)), method, belief, known.test,
         known.ridge, agreement, scores,
     )  # fmt: skip
-
-
-def chosen_trees(
-    estimator: Estimator, data: ClickData, clips: tuple[float, ...], seed: int
-) -> tuple[int, float]:
-    """Number of trees and threshold with the lowest risk that validation clicks estimate.
-
-    The estimator judges as well, at the smallest of its thresholds.
-    """
-    held_out, belief = data.validation_log, data.judging_belief
-    at = estimator.clips_for(held_out)[0] if estimator.falls else min(clips)
-    numbers = estimator.weigh(held_out, replace(belief, clip=at)).on_log(held_out)
-    candidates = [
-        Targets.of_log(data.log, estimator.weigh(data.log, replace(data.belief, clip=clip)))
-        for clip in clips
-    ]
-    found = select_trees(data.corpus, candidates, data.validation, held_out, numbers, seed=seed)
-    return found.ranker.trees, clips[found.candidate]
 
 
 def tree_fold_scores(

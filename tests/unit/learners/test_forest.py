@@ -70,7 +70,7 @@ def test_a_document_goes_left_at_the_threshold_and_trees_are_added() -> None:
     ("old", "new"),
     [
         ("tree\nversion", "forest\nversion"),
-        ("end of trees", ""),
+        (MODEL[MODEL.index("end") :], ""),
         (MODEL[MODEL.index("Tree=1") :], ""),
         ("num_class=1", "num_class=3"),
         ("num_tree_per_iteration=1\n", ""),

@@ -18,7 +18,7 @@ from ultr_core.learners import trees
 from ultr_core.learners.trees import STEP, Targets, TreeRanker, fit_trees, select_trees
 from ultr_core.own_data.samples import sample_corpus
 from ultr_core.propensity import ESTIMATORS, Belief, RowNumbers
-from ultr_core.risk import estimate_risks, true_risk
+from ultr_core.risk import true_risk
 from ultr_core.users import ClickLog, PositionModel, PowerLaw, simulate_counts
 
 CURVE = PowerLaw(1.0)
@@ -105,12 +105,12 @@ def test_validation_clicks_choose_targets_and_the_number_of_trees(
     numbers = CURVE.at(held_out.rank)
     found = select_trees(corpus, [wrong, right], corpus, held_out, numbers)
     assert found.candidate == 1
-    assert found.estimates.shape == (2, 4)
-    assert found.estimates[1].min() == found.estimates.min()
-    assert found.ranker.trees == STEP * (1 + int(found.estimates[1].argmin()))
-    ranks = rank_many(found.ranker.score(corpus)[None], corpus.query_offsets)
-    risk = estimate_risks(held_out, ranks, numbers).value[0]
-    assert risk == pytest.approx(found.estimates.min())
+    assert found.losses.shape == (2, 4)
+    assert found.losses[1].min() == found.losses.min()
+    assert found.ranker.trees == STEP * (1 + int(found.losses[1].argmin()))
+    wanted = Targets.of_log(held_out, numbers)
+    loss = np.average((found.ranker.score(corpus) - wanted.value) ** 2, weights=wanted.draws)
+    assert loss == pytest.approx(found.losses.min())
 
 
 def test_a_file_is_lightgbms_own_and_remembers_its_training(

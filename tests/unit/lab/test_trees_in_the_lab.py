@@ -1,0 +1,79 @@
+"""Trees beside the ranking SVM in the comparison, and in ``compare --learner``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.meaning import refused_command
+from ultr_core.cli import main
+from ultr_core.corpus import CorpusSplits, synthetic_splits
+from ultr_core.lab import METHODS, Lab
+from ultr_core.lab.trees import TREE_METHODS
+from ultr_core.learners import trees
+from ultr_core.settings import Settings
+
+
+@pytest.fixture(scope="module")
+def splits() -> CorpusSplits:
+    return synthetic_splits(
+        3, train_queries=150, validation_queries=40, test_queries=60, features=8,
+        mean_candidates=10.0, relevant_share=0.2,
+    )  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trees, "MOST_TREES", 2 * trees.STEP)
+
+
+def test_a_comparison_has_trees_as_methods_of_their_own(splits: CorpusSplits) -> None:
+    lab = Lab(Settings(clicks=4_000, draws=2, users="trust-steep"), splits)
+    methods = ("propensity", "propensity-trees", "affine-trees")
+    found = lab.comparison(methods=methods)
+    told = found.as_dict()["rankers"]
+    assert {key: (each["learner"], each["estimator"]) for key, each in told.items()} == {
+        "production": (None, None), "skyline": (None, None), "propensity": ("svm", "ips"),
+        "propensity-trees": ("trees", "ips"), "affine-trees": ("trees", "affine"),
+    }  # fmt: skip
+    for key in methods[1:]:
+        assert set(told[key]["trees"]) <= {trees.STEP, 2 * trees.STEP}
+        assert "costs" not in told[key]
+        assert told[key]["risk"]["value"] < told["production"]["risk"]["value"] * 1.5
+    assert len(told["propensity"]["costs"]) == 2
+    assert len(found.differences) == 3
+    again = Lab(lab.settings, splits).trained(1, "affine-trees")
+    assert again.test == lab.trained(1, "affine-trees").test
+
+
+def test_a_rejected_fit_of_relevance_grows_trees_on_what_takes_its_place(
+    splits: CorpusSplits,
+) -> None:
+    """Of two draws by doubly robust each says which estimator fed the trees."""
+    lab = Lab(Settings(clicks=2_000), splits)
+    trained = lab.trained(0, "doubly-robust-trees")
+    assert trained.by_rank is not None
+    assert trained.estimator == ("clipped" if trained.by_rank.rejected else "doubly-robust")
+    assert np.isfinite(trained.test.risk)
+
+
+def test_every_method_with_an_estimator_has_its_trees() -> None:
+    fed = {key for key, method in METHODS.items() if method.estimator is not None}
+    assert set(TREE_METHODS.values()) == fed
+    assert not set(TREE_METHODS) & set(METHODS)
+
+
+def test_compare_chooses_the_learner(
+    small_corpus: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ["compare", "--corpus", str(small_corpus), "--clicks", "1500", "--draws", "1"]
+    command += ["--methods", "naive", "--learner"]
+    assert main([*command, "both", "--json"]) == 0
+    rankers = json.loads(capsys.readouterr().out)["rankers"]
+    assert list(rankers) == ["production", "naive", "skyline", "naive-trees"]
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    refused_command([*command, "trees"], "lightgbm")
