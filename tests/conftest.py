@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +22,21 @@ def small_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("train", "validation", "test"):
         write_letor(getattr(splits, name), folder / f"{name}.txt")
     return folder
+
+
+@pytest.fixture
+def read_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read Parquet and DuckDB files in this process: a process for each costs half a second.
+
+    For tests of what is in a good file. That the process gives the same, survives damage and ends
+    is shown by ``test_log_parts.py`` and the damaged files of other tests.
+    """
+    from ultr_core.files import log_files
+
+    def here(call: Callable[..., Any], log: object, *given: Any, progress: Any = None) -> Any:
+        return call(log, *given, **({} if progress is None else {"progress": progress}))
+
+    monkeypatch.setattr(log_files, "in_own_process", here)
 
 
 @pytest.fixture(scope="session")

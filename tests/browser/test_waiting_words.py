@@ -26,7 +26,7 @@ SAID = """element => {
 }"""
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def unheard(window: BrowserContext, address: str) -> Iterator[Page]:
     """The lab at rest; from then on its server hears nothing, as while it computes."""
     page, heard = window.new_page(), [True]

@@ -125,6 +125,7 @@ def test_what_is_asked_is_answered_by_the_option_that_is_named(
     assert checked(capsys, *asked, *answer)["counts"]["last_position"] == last
 
 
+@pytest.mark.usefixtures("read_here")
 @pytest.mark.parametrize(
     ("given", "clicks"),
     [

@@ -56,12 +56,15 @@ def test_an_option_is_found(planted: str) -> None:
     assert not options_in('"""Of --eta."""\nx = "a -- b, a---b"')
 
 
+@cache
 def keys_of_the_core() -> set[str]:
     """What errors and remarks of the core say in so many words that they are about."""
     found = set()
     for path in CORE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("InputError", "Remark"):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+                continue
+            if node.func.id in ("InputError", "Remark"):
                 for given in [*node.args[1:], *(word.value for word in node.keywords)]:
                     if isinstance(given, ast.Constant):
                         found.add(str(given.value))

@@ -30,8 +30,9 @@ import resource, sys
 from pathlib import Path
 from ultr_core.errors import InputError
 from ultr_core.inspection import inspect_file
-from ultr_core.files import parse_log, preview_log, read_log
+from ultr_core.files import log_files, parse_log, preview_log, read_log
 import pyarrow.parquet
+log_files.in_own_process = lambda call, log, *given, progress=None: call(log, *given)
 preview_log(b"query,document,position,click\\nq,a,1,1\\n")
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for read in (preview_log, read_log, inspect_file):
@@ -45,7 +46,10 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 
 
 def in_a_process_of_its_own(path: Path) -> tuple[list[str], int]:
-    """What preview, reader and inspection say of a click log, and by how many MiB they grew."""
+    """What preview, reader and inspection say of a click log, and by how many MiB they grew.
+
+    They read it in the process whose memory is measured, not in one more.
+    """
     command = [sys.executable, "-c", _CHILD, str(path)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
@@ -150,6 +154,7 @@ def test_names_by_dictionary_may_be_as_many_as_a_log_has(tmp_path: Path) -> None
     assert in_a_process_of_its_own(path)[0] == ["read"] * 3
 
 
+@pytest.mark.usefixtures("read_here")
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
 @pytest.mark.parametrize("encoding", ["dictionary", "PLAIN", "DELTA_BYTE_ARRAY"])
 def test_every_layout_of_parquet_reads_alike(version: str, encoding: str, tmp_path: Path) -> None:
@@ -197,12 +202,14 @@ def test_columns_of_lists_are_not_read_for_a_preview(tmp_path: Path) -> None:
     assert read_log(tmp_path / "log").counts()["rows"] == 1
 
 
+@pytest.mark.usefixtures("read_here")
 def test_wide_parquet_files_are_refused_at_once(tmp_path: Path) -> None:
     pq.write_table(pa.table({f"c{n}": [1] for n in range(5_000)}), tmp_path / "log")
     for read in (preview_log, read_log, inspect_file):
         one_sentence(lambda read=read: read(tmp_path / "log"), "at most 1,000 are accepted")
 
 
+@pytest.mark.usefixtures("read_here")
 def test_a_zero_byte_makes_a_row_unusable(tmp_path: Path) -> None:
     table = pa.table(
         {"query": ["q", "q\0"], "document": ["a", "b"], "position": [1, 2], "click": [1, 0]}
@@ -213,6 +220,7 @@ def test_a_zero_byte_makes_a_row_unusable(tmp_path: Path) -> None:
         assert [(f.kind, f.first) for f in faults] == [("a zero byte", 2)]
 
 
+@pytest.mark.usefixtures("read_here")
 @pytest.mark.parametrize("by_dictionary", [True, False])
 def test_text_in_parquet_that_is_no_utf8_is_refused(by_dictionary: bool, tmp_path: Path) -> None:
     pq.write_table(

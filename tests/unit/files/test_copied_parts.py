@@ -37,6 +37,7 @@ def copies(log: PresentationLog) -> int:
     return int(warned[0].value or 0) if warned else 0
 
 
+@pytest.mark.usefixtures("read_here")
 @pytest.mark.parametrize(
     ("parts", "number"),
     [

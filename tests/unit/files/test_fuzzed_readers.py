@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,14 @@ def test_a_short_run_breaks_no_reader(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_what_breaks_a_reader_is_saved_and_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def broken(data: bytes) -> object:
-        return bytearray(2 << 30) if len(data) % 2 else 1 // 0
+    """Children may use 64 MiB more than this process: to fill 1 GiB takes seconds, a few times."""
 
+    def broken(data: bytes) -> object:
+        return bytearray(1 << 27) if len(data) % 2 else 1 // 0
+
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    most = pages * resource.getpagesize() + (1 << 26)
+    monkeypatch.setattr(fuzz_readers, "MEMORY_BYTES", most)
     reader = fuzz_readers.Reader(broken, (b"1", b"12"))
     monkeypatch.setattr(fuzz_readers, "readers", lambda: {"curve": reader})
     monkeypatch.setattr(fuzz_readers, "INPUTS_A_CHILD", 20)

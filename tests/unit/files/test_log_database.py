@@ -47,6 +47,7 @@ def copied(path: Path, **what: str) -> Path:
     return part.path
 
 
+@pytest.mark.usefixtures("read_here")
 def test_a_table_a_view_and_a_select_are_the_log_and_the_file_stays_as_it_is(made: Made) -> None:
     path = made(
         f"{LOG}; CREATE SCHEMA shop; CREATE TABLE shop.\"a.b\" AS FROM log WHERE query = 'q';"
@@ -83,6 +84,7 @@ def test_the_only_table_needs_no_name(made: Made) -> None:
         read_log(path, how=Reading(table="lag"))
 
 
+@pytest.mark.usefixtures("read_here")
 def test_what_was_written_last_is_read_before_it_is_in_the_file(tmp_path: Path, made: Made) -> None:
     """Changes stand in a file beside the database until a checkpoint."""
     path = made(LOG)
@@ -146,6 +148,7 @@ def test_a_select_reads_nothing_but_the_file(select: str, made: Made, tmp_path: 
     assert not os.listdir(tmp_path / "private")
 
 
+@pytest.mark.usefixtures("read_here")
 def test_an_upload_gives_a_table_by_its_name_alone(made: Made) -> None:
     data = made(f"{LOG}; CREATE VIEW seen AS FROM log").read_bytes()
     assert parse_log(data, "up", room=UPLOADS, how=Reading(table="log")).clicks.sum() == 1
@@ -166,6 +169,7 @@ def test_hostile_names_of_tables_and_columns_change_nothing(name: str, made: Mad
     assert table_of.to_pylist()[0][f"{name} "] == "q"
 
 
+@pytest.mark.usefixtures("read_here")
 def test_types_that_parquet_lacks_are_text(made: Made) -> None:
     path = made(
         "CREATE TYPE kind AS ENUM ('a', 'b'); CREATE TABLE log AS SELECT 'a'::kind AS query, "
@@ -181,6 +185,7 @@ def test_types_that_parquet_lacks_are_text(made: Made) -> None:
         read_log(path, how=Reading(select="SELECT document, position FROM log"))
 
 
+@pytest.mark.usefixtures("read_here")
 def test_an_upload_that_unpacks_to_too_much_is_refused(made: Made) -> None:
     path = made(
         "CREATE TABLE log AS SELECT repeat('x', 1000) AS query, 1 AS document, 1 AS position, "

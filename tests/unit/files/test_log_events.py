@@ -76,6 +76,7 @@ def test_a_document_at_two_positions_of_one_presentation_gets_its_click_where_it
     assert somewhere == {("q", "a", 1): (1, 1), ("q", "a", 3): (1, 0), ("q", "b", 2): (1, 0)}
 
 
+@pytest.mark.usefixtures("read_here")
 def test_clicks_in_a_file_of_their_own(tmp_path: Path) -> None:
     views = events(*(row.rpartition(",")[0] for row in VIEWS), header=HEADER.replace(",action", ""))
     clicks = b"document,presentation\na,p1\na,p1\nz,p1\n"

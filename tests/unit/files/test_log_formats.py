@@ -73,6 +73,7 @@ def test_names_with_delimiters_quotes_and_line_ends() -> None:
     assert list(parse_log(out.getvalue()).document_names) == sorted(names)
 
 
+@pytest.mark.usefixtures("read_here")
 def test_parquet_equals_csv_and_says_rows(tmp_path: Path) -> None:
     table = pa.table(
         {
@@ -127,6 +128,7 @@ def test_mapped_columns_and_previews() -> None:
         parse_log(text, columns={"click": "nowhere"})
 
 
+@pytest.mark.usefixtures("read_here")
 def test_a_column_that_is_used_and_named_twice_is_refused(tmp_path: Path) -> None:
     text = "query,Query,doc,rank,click,other,other\nq1,s1,a,1,1,x,x\n"
     with refused("", "2 columns", "'query'", "1, 2"):
@@ -255,6 +257,7 @@ def test_what_is_written_is_read(
     assert found == summed and list(found) == sorted(summed)
 
 
+@pytest.mark.usefixtures("read_here")
 def test_parquet_numbers_are_read_as_their_text(tmp_path: Path) -> None:
     table = pa.table(
         {
@@ -296,6 +299,7 @@ def test_mutated_logs_are_read_or_refused_in_one_sentence() -> None:
             assert log.position.min() >= 1
 
 
+@pytest.mark.usefixtures("read_here")
 def test_positions_of_parquet_files_that_no_list_has_are_left_out() -> None:
     table = pa.table({"document": ["a", "b"], "position": [1, 99_999_999_999], "click": [1, 1]})
     stream = io.BytesIO()

@@ -32,6 +32,7 @@ def test_a_file_that_is_given_twice_is_refused(tmp_path: Path, way: str) -> None
         read_log([path, other])
 
 
+@pytest.mark.usefixtures("read_here")
 @pytest.mark.parametrize("kind", [pa.float64(), pa.float32()])
 def test_a_number_that_is_none_leaves_out_its_row_alone(tmp_path: Path, kind: pa.DataType) -> None:
     position = pa.array([1.0, 2.0, float("nan"), 4.0], kind)

@@ -13,7 +13,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 
-from ultr_core.files import log_events, log_files, log_presentations, log_relation, parse_log
+from ultr_core.files import log_events, log_presentations, log_relation, parse_log
 from ultr_core.files.log_parts import log_parts
 from ultr_core.files.log_reading import Reading
 from ultr_core.files.log_relation import Relation, opened_log
@@ -63,10 +63,6 @@ def text(table: pa.Table) -> list[bytes]:
     return [stream.getvalue()]
 
 
-def here(call: Callable[..., Any], parts: object, *given: Any, progress: object = None) -> Any:
-    return call(parts, *given, progress=progress)
-
-
 def values(found: PresentationLog) -> dict[str, Any]:
     shown = {each.name: getattr(found, each.name) for each in fields(found)}
     if found.presentations is not None:
@@ -75,6 +71,7 @@ def values(found: PresentationLog) -> dict[str, Any]:
     return shown
 
 
+@pytest.mark.usefixtures("read_here")
 @pytest.mark.parametrize("made", [parquet, text])
 @pytest.mark.parametrize(
     ("ids", "repeats", "how"),
@@ -93,7 +90,6 @@ def test_pieces_and_passes_give_what_the_whole_gives(
     how: Reading,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(log_files, "in_own_process", here)
     monkeypatch.setattr(log_relation, "_LONG_TEXT", 0)
     data = made(log(ids, repeats))
     whole = values(parse_log(data, how=how))
@@ -128,11 +124,11 @@ def events(table: pa.Table) -> pa.Table:
     return pa.table(made)
 
 
+@pytest.mark.usefixtures("read_here")
 @pytest.mark.parametrize("made", [parquet, text])
 def test_events_are_joined_in_buckets_as_all_at_once(
     made: Callable[[pa.Table], list[bytes]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log_files, "in_own_process", here)
     data = made(events(log(("presentation", "session"), 30)))
     whole = values(parse_log(data))
     monkeypatch.setattr(log_events, "JOINED_AT_ONCE", 60)
@@ -149,11 +145,11 @@ def test_events_are_joined_in_buckets_as_all_at_once(
         np.testing.assert_array_equal(value, pieces[name], err_msg=name)
 
 
+@pytest.mark.usefixtures("read_here")
 def test_rows_that_repeat_are_looked_for_in_buckets_of_numbers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Not in as many looks at the log as it has pieces, each with the texts of its rows."""
-    monkeypatch.setattr(log_files, "in_own_process", here)
     monkeypatch.setattr(log_relation, "ADDED_AT_ONCE", 60)
     sizes: list[int] = []
     each_batch = Relation.each_batch

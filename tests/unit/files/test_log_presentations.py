@@ -320,6 +320,7 @@ def test_groups_are_hashes_of_sessions_and_add_up_to_the_whole_log(rows: list[Ro
     assert counts(log) == counts(parse_log(csv_of(rows, "note")))
 
 
+@pytest.mark.usefixtures("read_here")
 @pytest.mark.parametrize("meaning", ["session", "presentation"])
 def test_groups_are_the_same_in_every_format(meaning: str) -> None:
     rows = lists(60)

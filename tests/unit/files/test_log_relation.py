@@ -40,6 +40,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.usefixtures("read_here")
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_hostile_names_of_columns_files_and_values_change_nothing(
     hostile: str, tmp_path: Path
@@ -180,6 +181,7 @@ def test_equal_rows_are_one_entry_and_counted() -> None:
     assert [(fault.rows, fault.first) for fault in log.faults] == [(2, 3)]
 
 
+@pytest.mark.usefixtures("read_here")
 def test_whole_numbers_in_other_types_are_the_same_ids() -> None:
     """H22: decimal and float ids match the text of whole numbers; merged ones are refused."""
 
@@ -197,6 +199,7 @@ def test_whole_numbers_in_other_types_are_the_same_ids() -> None:
     assert len(parse_log(of(pa.array([2**53, 2**53 + 1]))).document_names) == 2
 
 
+@pytest.mark.usefixtures("read_here")
 def test_a_fault_of_one_of_several_files_is_not_told_of_another() -> None:
     """The engine does not say which file it is; then none is named, and no column of another."""
 

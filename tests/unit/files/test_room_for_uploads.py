@@ -41,6 +41,7 @@ LOGS: dict[str, Callable[[int], bytes]] = {
 }
 
 
+@pytest.mark.usefixtures("read_here")
 @pytest.mark.parametrize("make", LOGS.values(), ids=LOGS)
 def test_rows_of_a_log(make: Callable[[int], bytes]) -> None:
     assert parse_log(make(1_000), "log", room=at_most(rows=1_000)).counts()["rows"] == 1_000
@@ -48,6 +49,7 @@ def test_rows_of_a_log(make: Callable[[int], bytes]) -> None:
         parse_log(make(1_001), "log", room=at_most(rows=1_000))
 
 
+@pytest.mark.usefixtures("read_here")
 def test_names_that_a_parquet_file_unpacks_to() -> None:
     names = [f"{number:04}" + "x" * 4_000 for number in range(1_000)]
     data = parquet_log(1_000, names, list(range(1_000)))
