@@ -30,7 +30,8 @@ here.watch info.question known.tries lab.comparison(order.plan)
 last.rank law.probability(index) lesson.given(lab) lesson.idea lesson.meaning
 lesson.prediction.read(guess,found.numbers) lesson.shows.look lesson.title lesson.traffic(settings)
 line.aside line.assumes line.error line.formula line.outcome line.words
-load_shipped(study.shipped_in).command one.holes one.logger.label assumption.label assumption.repair base.draws
+load_shipped(study.shipped_in).command assumption.label assumption.repair base.draws
+one.holes one.logger.label
 case.wrong_pairs abs(case.largest_error) repair_headline method.assumes method.label
 method.source noisy_hinge_curve(world,GAPS).alt order.lab.settings.draws order.plan
 pa.array(values,from_pandas=True) picture.naive picture.weighted picture.weighted.no_interval

@@ -218,9 +218,9 @@ class Watched(Store):
 
 CLICKED = {
     "training_log", "logs", "trained", "swap_counts", "few_swaps", "uneven_swaps", "live",
-    "repeated_logs", "clean_log", "study", "long_runs",
+    "repeated_logs", "clean_log", "study", "long_runs", "seen_by_fit",
 }  # fmt: skip
-"""Stages that are made of clicks."""
+"""Stages that are made of clicks, or say what is fitted to them."""
 
 
 def test_sizes_are_those_of_what_a_claim_asks_for(lab: Lab, lines: tuple[LedgerLine, ...]) -> None:
