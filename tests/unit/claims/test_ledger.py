@@ -238,7 +238,7 @@ CLICKED = {
     "training_log", "logs", "trained", "swap_counts", "few_swaps", "uneven_swaps", "live",
     "repeated_logs", "clean_log", "study", "long_runs", "seen_by_fit",
 }  # fmt: skip
-"""Stages that are made of clicks."""
+"""Stages that are made of clicks, or say what is fitted to them."""
 
 PRINTED = {"S2", "S6c", "L2", "L6", "L9", "L10", "L11"}
 """Claims that are checked on printed numbers alone, as they say; nothing of them is simulated."""
