@@ -127,6 +127,13 @@ def crowded(page: Page) -> list[str]:
     return found
 
 
+def sideways(page: Page) -> int:
+    """By how many pixels the page is wider than its window."""
+    main = "document.querySelector(\"[data-testid='stMain']\")"
+    found: int = page.evaluate(f"{main}.scrollWidth - window.innerWidth")
+    return max(found, 0)
+
+
 def cut_words(page: Page) -> list[str]:
     """Words of charts that reach beyond the chart that they are in, or charts beyond the page."""
     found: list[str] = page.evaluate(CUT)
@@ -134,12 +141,12 @@ def cut_words(page: Page) -> list[str]:
 
 
 def crowded_at(page: Page, width: int, height: int) -> list[str]:
-    """What is cut or crowded on a screen of this size, once charts have been drawn anew for it."""
+    """What is cut, crowded or beyond the edge of a screen of this size, once charts are anew."""
     page.set_viewport_size({"width": width, "height": height})
     found: list[str] = []
     for _ in range(10):
         page.wait_for_timeout(200)
-        found = cut_words(page) + crowded(page)
+        found = cut_words(page) + crowded(page) + ["the page"] * (sideways(page) > 0)
         if not found:
             break
     return found

@@ -103,10 +103,18 @@ def hold(page: Page, key: str) -> None:
         page.wait_for_timeout(20)
 
 
+def the_end_is_seen(page: Page) -> None:
+    expect(page.locator(".lab-users")).to_have_attribute("data-users", "100")
+    expect(page.locator(".lab-users .without")).to_be_hidden()
+    words = page.locator(".lab-users .users").get_attribute("aria-label") or ""
+    assert "100" in words
+
+
 def test_estimates_follow_the_hand_and_give_way_to_the_run(
     open_page: OpenPage, address: str
 ) -> None:
     page = opened(open_page, address + LINK)
+    the_end_is_seen(page)  # by who asks for less motion
     overlay, users = page.locator(".lab-users .overlay"), page.locator(".lab-users .users")
     users_before = users.inner_html()
     expect(overlay).to_be_hidden()
@@ -179,14 +187,6 @@ def test_users_are_played_once_without_the_server_and_can_be_stopped(moving: Pag
     wait_until_done(moving)
     expect(moving.locator(".lab-users")).to_have_attribute("data-users", "100")
     expect(moving.locator(".lab-users button").first).to_have_text("Play")
-
-
-def test_who_asks_for_less_motion_sees_the_end(open_page: OpenPage, address: str) -> None:
-    page = opened(open_page, address + LINK)
-    expect(page.locator(".lab-users")).to_have_attribute("data-users", "100")
-    expect(page.locator(".lab-users .without")).to_be_hidden()
-    words = page.locator(".lab-users .users").get_attribute("aria-label") or ""
-    assert "100" in words
 
 
 BROKEN = """

@@ -77,15 +77,15 @@ def test_users_come_one_by_one_when_played(open_page: OpenPage, address: str) ->
     expect(page.get_by_text("User 1 searches")).to_be_visible()
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080), (390, 844)])
-def test_nothing_is_wider_than_the_screen(
-    open_page: OpenPage, address: str, width: int, height: int
-) -> None:
-    page = opened(open_page, f"{address}/proofs?break_cut=true", width=width, height=height)
+def test_nothing_is_wider_than_the_screen(open_page: OpenPage, address: str) -> None:
+    page = opened(open_page, f"{address}/proofs?break_cut=true", width=390, height=844)
     expect(page.locator(".st-key-line-4")).to_contain_text("fails by +3")
     main = page.locator("[data-testid='stMain']")
-    assert main.evaluate("element => element.scrollWidth <= element.clientWidth + 1")
-    if width >= 1280:
-        box = page.locator(".st-key-line-1").bounding_box()
-        assert box is not None
-        assert box["y"] < height  # the derivation begins on the first screen
+    for width, height in ((390, 844), (1280, 720), (1920, 1080)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_timeout(300)
+        assert main.evaluate("element => element.scrollWidth <= element.clientWidth + 1"), width
+        if width >= 1280:
+            box = page.locator(".st-key-line-1").bounding_box()
+            assert box is not None
+            assert box["y"] < height  # the derivation begins on the first screen

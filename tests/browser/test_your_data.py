@@ -14,7 +14,7 @@ if not os.environ.get("CI"):
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.pages import OpenPage, opened, settled
+from tests.browser.pages import OpenPage, opened, settled, sideways
 from ultr_core.own_data.samples import sample_files
 
 
@@ -115,7 +115,4 @@ def test_phone_needs_no_sideways_scrolling(open_page: OpenPage, address: str) ->
     samples(page).click()
     expect(page.get_by_text("the ranker trained here is better").first).to_be_visible()
     settled(page)
-    wide = page.evaluate(
-        "document.querySelector(\"[data-testid='stMain']\").scrollWidth - window.innerWidth"
-    )
-    assert wide <= 0
+    assert sideways(page) == 0

@@ -70,9 +70,12 @@ def pool_of() -> Iterator[Callable[..., TrainingPool]]:
         pool.stop()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def here() -> Iterator[Callable[[Cell], Any]]:
-    """Makes cells in this process, with one BLAS thread from the corpus on, as the server does."""
+    """Makes cells in this process, with one BLAS thread from the corpus on, as the server does.
+
+    Its lab remembers them: each is made once for all tests that compare with it.
+    """
     with one_blas_thread():
         yield Lab().make
 

@@ -35,12 +35,19 @@ def changed(text: str, diff: str) -> str:
     return text
 
 
+unfinished = shutil.ignore_patterns("*.pyc.*")
+"""What another process is writing while the house is copied."""
+
+
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the house with every example in it."""
+    """A copy of the house with every example in it.
+
+    Compiled modules come along: they say when their source was changed, and so do the copies.
+    """
     copy = tmp_path_factory.mktemp("house")
     for name in ("ultr_core", "pages", "tests/unit", "tests/app"):
-        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, copy / name, ignore=unfinished)
     for path in (ROOT / "app.py", ROOT / "pyproject.toml", *(ROOT / "tests").glob("*.py")):
         shutil.copyfile(path, copy / path.relative_to(ROOT))
     for name, kind, block in blocks():
