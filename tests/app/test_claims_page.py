@@ -55,9 +55,8 @@ def test_headline_filters_and_links(open_claims: Callable[..., AppTest]) -> None
     assert len(sections(app)[0].columns) == len(first.columns) + 4
     app.selectbox(key="claim_section").set_value("Abstract").run()
     assert claims_shown(app) == 0
-    assert {button.proto.label for button in app.get("download_button")} >= {
-        "All claims as CSV", "Claims and readings as JSON",
-    }  # fmt: skip
+    files = [button.proto.label for button in app.get("download_button")]
+    assert any("CSV" in name for name in files) and any("JSON" in name for name in files)
     assert not app.exception
 
 

@@ -478,7 +478,7 @@ def _without_effect(
     if how.page_size is not None and ("page" not in meanings or "offset" in meanings):
         why = "No column was read as the page of results"
         if "offset" in meanings:
-            why = f"The column {quoted(columns['offset'])} says how much stands above a page"
+            why = f"The column {quoted(columns['offset'])} says how many results come before a page"
         yield f"{why}, so the number of documents on a page was not used."
     if how.clicks_once and "impressions" in meanings:
         yield (

@@ -187,7 +187,7 @@ def test_a_log_of_names_says_that_a_table_would_join_it() -> None:
 
 
 def test_a_log_without_a_column_of_queries_says_so() -> None:
-    with refused("query", "query column"):
+    with refused("query", "query"):
         join_log(parse_log("document,position,click\na,1,1\n", "log"), CORPUS)
 
 

@@ -200,7 +200,7 @@ def test_a_log_without_clicks_is_no_finding(corpus: Corpus, clicks: ClickLog) ->
     found = evaluate_ranker(corpus, silent, scores, CURVE)
     for report in found.reports.values():
         assert report.estimate is None
-        assert mentions(report.words, "clicks")
+        assert mentions(report.words, "click")
         numbers = report.as_dict()
         assert [numbers[part] for part in ("value", "low", "high")] == [None] * 3
     assert found.sentence == found.reports["ips"].words
