@@ -158,7 +158,7 @@ def test_one_position_still_has_a_click_rate() -> None:
     [
         ("", "empty_file", "empty"),
         ("query,document,click\nq,a,1\n", "columns", "position"),
-        (PLAIN, "", "rows"),
+        (PLAIN, "", "row"),
         (lines("q,a,x,1"), "", "line 2"),
     ],
 )
