@@ -148,7 +148,7 @@ def select_trees(
     log, numbers: the clicks on the validation queries, and u and v of the estimator that gives the
     targets there, for all candidates alike. Ties go to the first candidate and the fewest trees.
     Without a validation click the first candidate gets ``TREES_WITHOUT_VALIDATION``. Raises
-    InputError as `fit_trees` does.
+    InputError as `fit_trees` and `Targets.of_log` do.
     """
     steps = range(STEP, MOST_TREES + 1, STEP)
     losses = np.full((len(candidates), len(steps)), np.nan)

@@ -19,10 +19,13 @@ def test_a_short_run_breaks_no_reader(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_what_breaks_a_reader_is_saved_and_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Children may use 64 MiB more than this process: to fill 1 GiB takes seconds, a few times."""
+    """Children may use 64 MiB more than this process: to fill 1 GiB takes seconds, a few times.
+
+    They fill 512 MiB, because of what this process has mapped they begin with a part.
+    """
 
     def broken(data: bytes) -> object:
-        return bytearray(1 << 27) if len(data) % 2 else 1 // 0
+        return bytearray(1 << 29) if len(data) % 2 else 1 // 0
 
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     most = pages * resource.getpagesize() + (1 << 26)
