@@ -165,8 +165,8 @@ def claims(app: AppTest, out: str) -> None:
 
 
 def repairs(app: AppTest, out: str) -> None:
-    headline = next(line for line in out.splitlines() if line.startswith("With "))
-    assert f"**{headline}**" in words(app)
+    said = words(app)
+    (headline,) = (line for line in out.splitlines() if line and f"**{line}**" in said)
     picture = next(
         chart.proto.alt
         for chart in app.get("vega_lite_chart")
