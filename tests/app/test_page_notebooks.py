@@ -165,8 +165,8 @@ def claims(app: AppTest, out: str) -> None:
 
 
 def repairs(app: AppTest, out: str) -> None:
-    shown = words(app)
-    (headline,) = (line for line in out.splitlines() if f"**{line}**" in shown)
+    said = words(app)
+    (headline,) = (line for line in out.splitlines() if line and f"**{line}**" in said)
     picture = next(
         chart.proto.alt
         for chart in app.get("vega_lite_chart")

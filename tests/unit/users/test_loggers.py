@@ -155,7 +155,7 @@ def test_known_exposure_is_what_that_of_a_long_log_tends_to(world: World, key: s
     settings = Settings(logger=key, shown=10, clicks=3_000)
     curve = click_model(settings).curve
     known = known_exposure(world, 0, settings, curve)
-    drawn = np.where(np.arange(world.train.corpus.n_queries) < 20, 20_000, 0)
+    drawn = np.where(np.arange(world.train.corpus.n_queries) < 10, 4_000, 0)
     rows = shown_rows(
         world.train, world.logger_scores[0], settings, drawn, np.random.SeedSequence(3)
     )
@@ -165,7 +165,7 @@ def test_known_exposure_is_what_that_of_a_long_log_tends_to(world: World, key: s
     off = realised - known[log.document]
     spread = np.sqrt(known[log.document] / drawn.max())  # p is at most 1, and rho its mean
     assert (np.abs(off) < 5 * spread + 1e-12).all()
-    assert known[: offsets[20]].min() > 0
+    assert known[: offsets[10]].min() > 0
 
 
 def test_known_exposure_divides_clicks_where_it_is_given() -> None:
