@@ -39,7 +39,7 @@ _FIT_TAKEN_AS_KNOWN = (
 class Gate:
     """Whether a ranker may take the place of what users saw.
 
-    difference: risk of the ranker less that of what users saw. candidates: how many rankers these
+    difference: risk of the ranker minus that of what users saw. candidates: how many rankers these
     clicks judged before this one was chosen; the bound holds for all of them at once. declined: why
     the clicks promise nothing; "" where they do.
     """

@@ -268,7 +268,7 @@ LOGGERS: Mapping[str, Logger] = MappingProxyType(
 
 
 def logger_named(key: str) -> Logger:
-    """The logger with that key; raises InputError for any other name."""
+    """The logger with that key; raises InputError for an unknown key."""
     if key not in LOGGERS:
         raise InputError(f"{quoted(key)} is not a logger; choose from {', '.join(LOGGERS)}.")
     return LOGGERS[key]
