@@ -200,7 +200,7 @@ REGRESSED_FEATURES = Limit(
     4_000,
     "features",
     "relevance is fitted with a table of all pairs of them",
-    "leave some out, or choose a method without a fitted relevance",
+    "leave some out, or choose a method without fitted relevance",
 )
 """Of a corpus on which relevance is regressed; the table takes 128 MB."""
 

@@ -168,7 +168,7 @@ def _take(field: CurveField, turn: int) -> None:
 
 
 def _checked(field: CurveField, values: list[float], name: str) -> None:
-    """Raise InputError that names the file for numbers that make no curve."""
+    """Raise InputError, which names the file, for numbers that make no curve."""
     try:
         field.checked(values)
     except InputError as error:

@@ -270,7 +270,7 @@ def _work_does_not_grow(lab: Lab) -> Finding:
         "<",
         TENFOLD,
         reason="Holds if 100 times as many clicks take less than 10 times the work. Clicks are "
-        "counted by document, so the work grows with the clicked documents, not with the clicks.",
+        "counted by document, so the work grows with the number of clicked documents.",
     )
 
 

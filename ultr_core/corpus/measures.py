@@ -113,12 +113,12 @@ class Measure:
     @property
     def words(self) -> str:
         """What it measures, with its convention, as a phrase."""
-        relevant = f"relevant is grade {self.rel} or more"
+        relevant = f"relevant means grade {self.rel} or more"
         about = {
             "nDCG": f"gain {'2^grade - 1' if self.exponential else 'the grade'}, discount "
             "log2(1 + rank)",
             "RR": f"1 / rank of the first relevant document, {relevant}",
-            "AP": f"precision at each relevant document, over all of these, {relevant}",
+            "AP": f"precision averaged over all relevant documents, {relevant}",
             "P": f"share of the first {self.cutoff or 0} that is relevant, {relevant}",
         }
         return about[self.kind]

@@ -336,8 +336,8 @@ def curve_figure(
         other_label="" if other is None else PROPENSITY_METHODS[other.key].label,
         alt_text=(
             f"{label}: {part_of(len(observed), len(truth), 'rank')} an estimate; rank {last.rank} "
-            f"is examined {last.value:.3g} times as often as rank {found.estimate.reference}, "
-            f"truly {truth[last.rank - 1]:.3g} times."
+            f"is examined {last.value:.3g} times as often as rank {found.estimate.reference} "
+            f"(true ratio {truth[last.rank - 1]:.3g})."
         ),
         title=f"Examination by rank: {label.lower()}",
         theme=theme,

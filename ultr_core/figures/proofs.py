@@ -257,7 +257,7 @@ def noisy_hinge_curve(
     alt_text = (
         f"The hinge loss is smallest at a score gap of {noisy:.2g}, with noise or without its part."
         if noisy == constant
-        else f"Noise moves the smallest hinge loss from a score gap of {constant:.2g} to "
+        else f"Noise moves the minimum hinge loss from a score gap of {constant:.2g} to "
         f"{noisy:.2g}."
     )
     return Figure("noisy-hinge", "Hinge loss under click noise", alt_text, rows, spec, height=300)

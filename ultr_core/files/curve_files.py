@@ -62,7 +62,7 @@ def parse_curve_values(text: str, name: str = "the curve") -> list[float]:
     """Numbers for ranks 1, 2, ..., K, as written in CSV text, [K].
 
     Ranks may come in any order, each once, with any of ``DELIMITERS`` between columns. Raises
-    InputError that names the line of the first fault, or the rank that has no propensity.
+    InputError, which names the line of the first fault, or the rank that has no propensity.
     """
     with expecting("curve", text, name):
         found = _found(table_rows(text, (*RANK_NAMES, *PROPENSITY_NAMES), name), name)

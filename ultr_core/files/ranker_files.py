@@ -68,7 +68,7 @@ def write_svm_light_model(model: LinearModel, path: str | Path) -> None:
 def parse_svm_light_model(text: str, name: str) -> LinearModel:
     """A linear model out of svm_light model text: w = sum of alpha x support vector.
 
-    The threshold does not change a ranking and is not kept. Raises InputError that names the line.
+    The threshold does not change a ranking and is not kept. Raises InputError with the line.
     """
     RANKER_NUMBERS.require(text.count(":"), name)
     text = text.rstrip()

@@ -122,7 +122,7 @@ def read_score_file(path: str | Path, corpus: Corpus) -> ScoreFile:
 
     Either one number a line, as many as the corpus' file has rows and in their order; or a CSV
     table with the columns query, candidate or document, and score, or a TREC run, in any order,
-    with each document. Raises InputError that names the line of the first fault.
+    with each document. Raises InputError, which names the line of the first fault.
     """
     return parse_score_file(read_text(path, _WHAT), corpus, named(path))
 

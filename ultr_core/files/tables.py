@@ -139,7 +139,7 @@ def find_column(header: Sequence[str], names: Sequence[str]) -> int | None:
 
 
 def parse_number(text: str, place: str) -> float:
-    """A finite number; raises InputError that begins with ``place``.
+    """A finite number; raises InputError, which begins with ``place``.
 
     One that would become 0, or another whole number, is refused as well: different ones would
     become equal.
@@ -234,7 +234,7 @@ class CandidateTable:
             document = self._find(query, cells, place)
             if seen[document]:
                 raise InputError(
-                    f"{place} is a second line about the same document; keep one.", "document_twice"
+                    f"{place} is a second line for the same document; keep one.", "document_twice"
                 )
             seen[document] = True
             yield document, cells, place

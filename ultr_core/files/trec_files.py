@@ -201,7 +201,7 @@ def _lines(
                 )
         if seen[row]:
             raise InputError(
-                f"{place} is a second line about the same document; keep one.", "document_twice"
+                f"{place} is a second line for the same document; keep one.", "document_twice"
             )
         seen[row] = True
         yield row, cells, place

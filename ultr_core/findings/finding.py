@@ -117,7 +117,7 @@ def compared(
 
 
 def all_of(outcomes: Iterable[Outcome]) -> Outcome:
-    """The outcome of several parts: the first that occurs of fails, not checkable, open, holds."""
+    """The outcome of several parts: the first of fails, not checkable, open, holds that occurs."""
     found = set(outcomes)
     worst_first: tuple[Outcome, ...] = ("does not hold", "not checkable", "open", "holds")
     return next((outcome for outcome in worst_first if outcome in found), "not checkable")

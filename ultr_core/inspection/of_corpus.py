@@ -117,7 +117,7 @@ def _grades(given: _Judged) -> Seen:
     told = ", ".join(f"{n:,} of grade {g}" for g, n in zip(values, documents, strict=True))
     if notice is not None:
         return warning(highest, Remark(f"{told}. {notice}", about(notice)))
-    return good(highest, f"{told}. Relevant is grade {given.threshold} or more.")
+    return good(highest, f"{told}. Relevant means grade {given.threshold} or more.")
 
 
 def _without_relevant(given: _Judged) -> Seen:

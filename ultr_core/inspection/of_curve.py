@@ -35,7 +35,7 @@ def inspect_curve(
     """
     numbers = real_numbers(values, f"The propensities of {name}").astype(np.float64)
     if numbers.ndim != 1 or not numbers.size:
-        raise InputError(f"{name} has no propensities; give one for each rank from 1.")
+        raise InputError(f"{name} has no propensities; give one per rank, from rank 1.")
     wrong = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0)))
     if wrong.size:
         raise InputError(
@@ -46,7 +46,7 @@ def inspect_curve(
 
 
 def rescaled_notice(values: Sequence[float] | NDArray[np.float64]) -> tuple[str, ...]:
-    """A sentence if numbers for ranks are above 1, so that they are not probabilities."""
+    """A sentence if numbers for ranks exceed 1 and so are not probabilities."""
     top = max(values, default=0.0)
     if not top > 1:
         return ()

@@ -39,7 +39,7 @@ _NOTES = (
 
 ALL = "all"
 
-PART = Choice("part", "What to see", {"ledger": "Claims", "readings": "Conventions and errata"})
+PART = Choice("part", "What to show", {"ledger": "Claims", "readings": "Conventions and errata"})
 SECTION = Choice("claim_section", "Section of the paper", {ALL: "All sections", **SECTIONS})
 VERDICT = Choice(
     "claim_verdict",

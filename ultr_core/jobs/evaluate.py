@@ -257,7 +257,7 @@ JOB = Job(
         replace(
             METHOD, default="",
             help="estimator for the verdict; default IPS, or with --clip the clipped estimate. "
-            "direct and doubly-robust fit a relevance to the log, which intervals by session "
+            "direct and doubly-robust fit relevance to the log, which intervals by session "
             "treat as known",
         ),
         LOGGER_SCORES,

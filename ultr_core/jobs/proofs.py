@@ -41,7 +41,7 @@ PROOF = Choice(
 )
 VIEW = Choice(
     "view",
-    "What to see",
+    "What to show",
     {
         "arrive": "Users arrive",
         "user": "One user at a time",

@@ -155,7 +155,7 @@ def _say_unused_curves(plans: list[Plan]) -> None:
 
 def _source(given: Given, settings: Settings) -> WorldSource:
     if given.corpus is not None and "size" in given.asked:
-        raise InputError("--size is for the synthetic corpus; leave it out with --corpus.")
+        raise InputError("--size is only for the synthetic corpus; do not use it with --corpus.")
     return WorldSource.of(settings, given.corpus, given.size)
 
 

@@ -31,9 +31,9 @@ class RankerSummary:
     """Test risk of one method over the draws, with 95% intervals from their spread.
 
     A method that does not learn from clicks has no spread: its interval is its value.
-    ``costs`` and ``clips`` are what validation chose, one per draw, and ``estimators`` what
-    weighted the clicks: not the method's own estimator if a test by rank rejected its fitted
-    relevance. ``learner``: key of the learner.
+    ``costs`` and ``clips`` are the values that validation chose, one per draw. ``estimators`` are
+    those that weighted the clicks; if a test by rank rejected the fitted relevance, they differ
+    from the method's own. ``learner``: key of the learner.
     """
 
     key: str
@@ -89,14 +89,14 @@ class Comparison:
     differences: Mapping[tuple[str, str], Estimate] = field(default_factory=dict)
 
     def side(self, first: str, second: str) -> int:
-        """Side of 0 of the interval of risk(first) - risk(second); 0 if it contains 0."""
+        """On which side of 0 the interval of risk(first) - risk(second) is; 0 if it contains 0."""
         if (first, second) in self.differences:
             return self.differences[first, second].side
         return -self.differences[second, first].side
 
     @property
     def sentence(self) -> str:
-        """The numbers in words, and how many click logs they are from if some are still missing."""
+        """The numbers in words, and how many click logs they cover if some are still missing."""
         if self.asked:
             return _read_best(self)
         read = " ".join(part for part in (_read_excess(self), _read_gap(self)) if part)
@@ -254,7 +254,7 @@ def _read_excess(comparison: Comparison) -> str:
 
 
 def _read_best(comparison: Comparison) -> str:
-    """The method with the lowest test risk, and where a fitted relevance was not used."""
+    """The method with the lowest test risk, and where fitted relevance was not used."""
     learned = [one for one in comparison.rankers.values() if one.costs]
     if not learned:
         return ""

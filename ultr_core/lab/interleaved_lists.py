@@ -30,9 +30,9 @@ SCHEME = Choice(
     "scheme", "Interleaving",
     dict(zip(SCHEMES, ("Balanced (paper)", "Team draft", "Probabilistic"), strict=True)),
     help="Balanced: the lists take turns, judged by clicks within the same depth of both. Team "
-    "draft: each ranker picks in turn, judged by whose picks are clicked. Probabilistic: places "
-    "are drawn from both rankers, each likely to give its first documents, and a click counts for "
-    "the ranker that would have placed the document there more often.",
+    "draft: each ranker picks in turn, judged by whose picks are clicked. Probabilistic: each "
+    "place is filled by one of the rankers at random, most often with a document it ranks high; a "
+    "click counts for the ranker more likely to have put the document there.",
 )  # fmt: skip
 
 SOFTMAX = 3
@@ -154,7 +154,7 @@ def _build(
     a, b = list(dict.fromkeys(list_a)), list(dict.fromkeys(list_b))
     for name, documents in (("A", a), ("B", b)):
         if not documents:
-            raise InputError(f"List {name} is empty; give one document or more.", "empty_list")
+            raise InputError(f"List {name} is empty; give at least one document.", "empty_list")
     most = len({*a, *b})
     if shown is not None:
         most = min(most, whole_in_range(shown, "The number of places", 1, MOST_SHOWN))

@@ -153,7 +153,7 @@ def _holes(world: World, settings: Settings) -> tuple[str, ...]:
     share = float(below.sum() / train.relevance.sum())
     return (
         f"{share:.0%} of the relevant training documents are below rank {settings.shown}, where "
-        "nobody ever sees them; no weight can fix that, but a fitted relevance may.",
+        "nobody ever sees them; no weight can fix that, but fitted relevance may.",
     )
 
 

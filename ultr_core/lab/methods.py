@@ -157,7 +157,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "direct",
                 "Direct",
-                "The same ranking SVM on a relevance fitted to the clicks by least squares, with "
+                "The same ranking SVM on relevance fitted to the clicks by least squares, with "
                 "the features and the logging ranker's score.",
                 WEIGHTED_FIELDS,
                 ESTIMATORS["direct"],
@@ -220,7 +220,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "hindsight-doubly-robust",
                 "Hindsight doubly robust",
-                "Doubly robust, with propensities in hindsight and a relevance fitted to the "
+                "Doubly robust, with propensities in hindsight and relevance fitted to the "
                 "clicks with none above them.",
                 WEIGHTED_FIELDS,
                 ESTIMATORS["hindsight-doubly-robust"],

@@ -47,7 +47,7 @@ class RankSums:
     shown: tuple[int, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values; whole sums as whole numbers, multiplied by ``scale``."""
+        """Plain values; sums are multiplied by ``scale``, and are integers if all are whole."""
         return {
             "ranks": self.ranks.tolist(),
             "relevant": _short(self.relevant),

@@ -103,7 +103,7 @@ class Progress:
 
     @property
     def gap_to_optimum(self) -> float:
-        """(primal - dual) / primal, the share of the objective that may still be saved."""
+        """(primal - dual) / primal, the largest share by which the objective can still fall."""
         return (self.primal - self.dual) / self.primal if self.primal > 0 else 0.0
 
 

@@ -33,7 +33,7 @@ LEARNERS: Mapping[str, Learner] = MappingProxyType(
 
 
 def learner_named(key: str) -> Learner:
-    """The learner with that key; raises InputError for any other name."""
+    """The learner with that key; raises InputError for an unknown key."""
     if key not in LEARNERS:
         raise InputError(f"{quoted(key)} is not a learner; choose from {', '.join(LEARNERS)}.")
     return LEARNERS[key]

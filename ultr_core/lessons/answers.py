@@ -41,7 +41,7 @@ Share = Literal["", "fraction", "percent"]
 """How an answer is asked for that is a share of a whole; "" if it is none."""
 
 MORE_DIGITS = (
-    "That may be a rounding of the answer. Give at least two digits, not counting leading zeros."
+    "That may be the answer, rounded. Give at least two digits, not counting leading zeros."
 )
 
 WRONG_SIGN = "The size is right, but it has the wrong sign."

@@ -144,7 +144,7 @@ class TrueQuality:
         """How queries without relevance count, in one sentence."""
         without = self.queries_without_relevant
         return (
-            f"Relevant is grade {self.relevant_grade} or more; "
+            f"Relevant means grade {self.relevant_grade} or more; "
             f"{part_of(without, self.queries, 'query', 'queries')} no such document and "
             f"{'counts' if without == 1 else 'count'} as 0 in the risk."
         )

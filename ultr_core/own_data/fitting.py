@@ -171,7 +171,7 @@ def fit_from_log(
     iteration of every fit, of which there are `fits_of` before close settings are fitted again; it
     may raise to end them. ``pairs`` limits the pairs of a weighted document and another document of
     its query, for learners that learn from pairs. ``logger_scores`` [documents]: of the ranker that
-    showed the documents, one more feature of a fitted relevance; held-out queries are then drawn
+    showed the documents, one more feature of the relevance fit; held-out queries are then drawn
     from this corpus, because no scores are known for ``validation``.
 
     Raises InputError for an unknown method or learner, a clip outside (0, 1] or for a method that

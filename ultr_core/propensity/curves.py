@@ -244,8 +244,8 @@ class AssembledCurve:
     used: ranks whose ratio is precise enough to shape the curve. interpolated: ranks between those.
     guessed: the other ranks; all but the reference if no other rank is used. fitted: ranks whose
     value a fit has changed. outside: used ranks, other than the reference, where the fit is outside
-    the 95% interval. known: used ranks that are known well by the interval of their ratio
-    (``KNOWN_WELL``), and the reference. notices: sentences for the reader.
+    the 95% interval. known: used ranks whose ratio has a narrow interval (``KNOWN_WELL``), and the
+    reference. notices: sentences for the reader.
     """
 
     curve: MeasuredCurve

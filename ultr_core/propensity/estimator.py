@@ -120,7 +120,7 @@ class Expectation:
         return (self.factor, self.constant) == (1.0, 0.0)
 
     def counting(self, factor: float, constant: float = 0.0) -> Expectation:
-        """The same users and belief for an estimator that counts a document this much."""
+        """The same users and assumptions for an estimator that counts a document this much."""
         return replace(self, factor=factor, constant=constant)
 
 
@@ -296,7 +296,7 @@ class Estimator:
 
     @property
     def fits_relevance(self) -> bool:
-        """Whether it needs a relevance fitted to the clicks with a curve."""
+        """Whether it needs relevance fitted to the clicks with a curve."""
         return "relevance" in self.needs
 
     @property

@@ -120,7 +120,7 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
 
 
 def estimator_named(key: str) -> Estimator:
-    """The estimator with that key; raises InputError for any other name."""
+    """The estimator with that key; raises InputError for an unknown key."""
     if key not in ESTIMATORS:
         raise InputError(f"{quoted(key)} is not an estimator; choose from {', '.join(ESTIMATORS)}.")
     return ESTIMATORS[key]

@@ -82,7 +82,7 @@ def doubly_robust(instead: Estimator) -> Estimator:
         counts="an impression counts the fitted relevance; a click counts the remainder, divided "
         "by its propensity (at least τ)",
         words="The fitted relevance, corrected by clicks whose propensity is raised to at least "
-        "τ: the variance of clipped IPS, but only the bias that the fit leaves.",
+        "τ. It has the variance of clipped IPS, but only the bias left by the fit.",
         expects=(
             RIGHT_CURVE_ABOVE_CLIP,
             RIGHT_RELEVANCE,

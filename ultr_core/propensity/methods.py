@@ -203,7 +203,7 @@ PROPENSITY_METHODS: Mapping[str, PropensityMethod] = MappingProxyType(
             ),
             PropensityMethod(
                 "ctr",
-                "Click rates as they are",
+                "Uncorrected click rates",
                 "documents are equally relevant at every rank, which rankers are built to "
                 "prevent; relevance at the top makes the curve too steep",
                 "the naive reading of section 5.3's rates",

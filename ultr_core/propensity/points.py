@@ -121,7 +121,7 @@ class PropensityEstimate:
     """Ratios p_r / p_reference of ranks 1, 2, ..., K by one method.
 
     method: key in ``PROPENSITY_METHODS``. reference: the rank whose ratio is 1.
-    points: one for each rank from 1. pairs: number of pairs of ranks that were compared.
+    points: one per rank, from rank 1. pairs: number of pairs of ranks that were compared.
     notices: sentences that a reader should see. gaps: why ranks have no ratio.
     """
 

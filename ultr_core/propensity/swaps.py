@@ -48,8 +48,8 @@ class SwapCounts:
 
     landmark: k. swapped: the landmark document, shown at rank r. control: the landmark document at
     k when k was drawn, on queries whose lists are long enough to swap at r: short lists are missing
-    from both sides of a ratio or from neither. moved: the document of rank r, shown at k.
-    unmoved: the document of rank r at r, while others were swapped, on the same queries.
+    from both sides of a ratio or from neither. moved: the document from rank r, shown at k.
+    unmoved: the document at rank r while others were swapped, on the same queries.
     sessions: presentations. extra_rank_sum: observed mean increase of the sum of ranks (equation 2)
     per session; 0 if relevance is unknown.
     """

@@ -56,7 +56,7 @@ class TrustLines:
     def finding(self) -> Finding:
         """Whether every intercept is 0: the largest of them against its error.
 
-        With Bonferroni's correction over the ranks, so that without trust bias it is rejected with
+        With a Bonferroni correction over the ranks: without trust bias, it is rejected with
         probability at most ``LEVEL``.
         """
         about = ("trust_bias", "Click rates by rank are lines through 0")

@@ -111,7 +111,7 @@ FOR_ONE_WORLD = "of this corpus, production ranker and test queries"
 
 
 def plus_minus(value: float, reach: float, decimals: int = 2) -> str:
-    """A value and half the width of its interval, which is never rounded to 0.
+    """A value and the half-width of its interval, which is never rounded to 0.
 
     A half-width below the last decimal is given to its first digit, and the value to as many
     decimals; if it is 0, up to rounding, only the value is given.
@@ -151,7 +151,7 @@ class ShownDifference:
 def difference_with_reach(
     first: float, second: float, reach: float, decimals: int = 2
 ) -> ShownDifference:
-    """Two values with the size of their difference and half the width of its interval.
+    """Two values, the size of their difference, and the half-width of its interval.
 
     All have as many decimals as :func:`plus_minus` gives the difference, and more if a difference
     beyond its interval would look like 0.

@@ -87,7 +87,7 @@ def leaving_moments(
         a = clicking[documents][:, None]
         if not np.isfinite(np.where(a > 0, numbers.u[rows], 0.0)).all():
             raise InputError(
-                f"At rank {rank} a click can happen that has no finite number u.", "not_finite"
+                f"At rank {rank} a click can happen whose u is not finite.", "not_finite"
             )
         x = judged[documents][:, None] * np.where(a > 0, numbers.u[rows], 0.0)
         y = judged[documents][:, None] * numbers.v[rows]

@@ -130,7 +130,7 @@ def sign_test_power(decided: int, win_share: float) -> float:
     """
     if (whole_or_none(decided) or 0) < 1 or not 0 <= number_or_nan(win_share) <= 1:
         raise InputError(
-            f"Power needs one decided comparison or more and a win share in [0, 1], "
+            f"Power needs at least one decided comparison and a win share in [0, 1], "
             f"not {in_brief(decided)} and {in_brief(win_share)}.",
             "power",
         )
@@ -153,7 +153,7 @@ def wins_by_chance(decided: int) -> tuple[int, int]:
     """
     if (whole_or_none(decided) or 0) < 1:
         raise InputError(
-            f"A range of wins needs one decided comparison or more, not {in_brief(decided)}.",
+            f"A range of wins needs at least one decided comparison, not {in_brief(decided)}.",
             "no_comparison",
         )
     fewest = _critical_losses(decided) + 1

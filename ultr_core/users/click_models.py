@@ -157,8 +157,8 @@ class TrustBiasModel:
         """Check the curve and the noise levels of every rank."""
         require_curve(self.curve)
         for noise in (self.eps_plus, self.eps_minus):
-            if not real_numbers(noise, "The noise levels of a trust bias").size:
-                raise InputError("Trust bias needs eps_plus and eps_minus for rank 1 at least.")
+            if not real_numbers(noise, "The noise levels of trust bias").size:
+                raise InputError("Trust bias needs eps_plus and eps_minus at least for rank 1.")
         every = np.arange(1, max(len(self.eps_plus), len(self.eps_minus)) + 1)
         plus, minus = self._noise(every)
         wrong = ~((plus <= 1) & (plus > minus) & (minus >= 0))

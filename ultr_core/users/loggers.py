@@ -304,7 +304,7 @@ def shown_by(logger: Logger, query: Query, examined: FloatArray) -> ShownByLogge
 
 
 def logger_named(key: str) -> Logger:
-    """The logger with that key; raises InputError for any other name."""
+    """The logger with that key; raises InputError for an unknown key."""
     if key not in LOGGERS:
         raise InputError(f"{quoted(key)} is not a logger; choose from {', '.join(LOGGERS)}.")
     return LOGGERS[key]

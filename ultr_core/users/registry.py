@@ -86,7 +86,7 @@ USERS: Mapping[str, Users] = MappingProxyType(
 
 
 def users_named(key: str) -> Users:
-    """The users with that key; raises InputError for any other name."""
+    """The users with that key; raises InputError for an unknown key."""
     if key not in USERS:
         raise InputError(f"{quoted(key)} is not a kind of user; choose from {', '.join(USERS)}.")
     return USERS[key]
