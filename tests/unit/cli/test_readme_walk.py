@@ -39,8 +39,9 @@ def test_the_walk_works_when_copied(
     assert example is not None
     exec(example[1], {})
     printed = capsys.readouterr().out.splitlines()
-    assert len(printed) == 3
-    assert mentions(printed[-1], "better")
+    assert len(printed) == 4
+    assert mentions(printed[2], "better")
+    assert mentions(printed[3], "risk", "95%")
     # The page takes files by upload up to this size.
     assert (tmp_path / "corpus.txt.gz").stat().st_size < 1e6 * MOST_MEGABYTES
     assert (tmp_path / "model.dat").read_text().startswith("SVM-light")

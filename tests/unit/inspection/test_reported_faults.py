@@ -309,7 +309,7 @@ def test_the_last_propensity_is_carried_on_only_when_asked_for(
         (["1", "0.5", "0"], "stop", ("position 3", 0)),
         (["1", "1.5", "0.4"], "stop", (0, 1)),
         (["1", "0.5", "0.4"], "good", ("position",)),
-        (["x", "", "y"], "stop", ("number",)),
+        (["x", "", "y"], "stop", ("numbers",)),
     ],
 )
 def test_the_logs_own_propensities_are_of_the_right_kind_or_not_used(
