@@ -113,9 +113,9 @@ class Measure:
     @property
     def words(self) -> str:
         """What it measures, with its convention, as a phrase."""
-        relevant = f"relevant means grade {self.rel} or more"
+        relevant = f"counting grade {self.rel} or more as relevant"
         about = {
-            "nDCG": f"gain {'2^grade - 1' if self.exponential else 'the grade'}, discount "
+            "nDCG": f"gain = {'2^grade - 1' if self.exponential else 'grade'}, discount "
             "log2(1 + rank)",
             "RR": f"1 / rank of the first relevant document, {relevant}",
             "AP": f"precision averaged over all relevant documents, {relevant}",

@@ -201,7 +201,8 @@ def run(given: Given) -> Evidence:
     print_beside(given, log, checks, result.notices)
     passing = gate(
         joined.clicks, scores, curve, name=name, clip=given.clip, judge=judge,
-        candidates=given.candidates, declined=_declined(checks, flattered=bool(flattered)),
+        candidates=given.candidates,
+        declined=_declined(checks, flattered=bool(flattered), copied=bool(log.copies)),
         agreement=result.agreement,
     )  # fmt: skip
     return Evidence(
@@ -209,8 +210,10 @@ def run(given: Given) -> Evidence:
     )
 
 
-def _declined(checks: Inspection, *, flattered: bool) -> str:
+def _declined(checks: Inspection, *, flattered: bool, copied: bool) -> str:
     """Why clicks that can compare rankers still promise nothing; "" where they do."""
+    if copied:
+        return "some of its files have the same content, so clicks count several times"
     if flattered:
         return "the ranker was probably trained on them"
     stops = [finding.title for finding in checks.findings if finding.severity == "stop"]

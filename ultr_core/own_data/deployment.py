@@ -18,7 +18,14 @@ from scipy.special import ndtri
 
 from ultr_core.corpus.ranking import whole_in_range
 from ultr_core.findings import Finding
-from ultr_core.own_data.evaluation import Judge, RankerDifference, compare_with_shown
+from ultr_core.inspection.of_together import MANY_UNSHOWN, Unshown
+from ultr_core.own_data.evaluation import (
+    Judge,
+    RankerDifference,
+    compare_with_shown,
+    default_judge,
+)
+from ultr_core.propensity import Estimator
 from ultr_core.risk.intervals import upper_bound
 from ultr_core.users import ClickLog, ExaminationCurve, GroupedLog
 
@@ -29,6 +36,9 @@ POWER = 0.8
 """Share of logs in which a ranker that is better by ``Gate.passes_at`` passes."""
 
 MOST_CANDIDATES = 10_000
+
+MOST_CLIPPED = 0.5
+"""Share of the clicked rows that a threshold may change before the estimate promises nothing."""
 _FIT_TAKEN_AS_KNOWN = (
     "intervals by session take the fitted relevance as known and are too narrow; judge by IPS or "
     "Clipped"
@@ -135,13 +145,32 @@ def gate(
     )
     fitted = judge is not None and judge.estimator.fits_relevance and isinstance(log, GroupedLog)
     known = _FIT_TAKEN_AS_KNOWN if fitted else ""
+    used = judge or default_judge(log, curve, clip)
+    known = known or _unlike_ips(used.estimator, used.belief.clip, curve, log)
     return Gate(found, candidates, _no_verdict(found) or declined or known)
+
+
+def _many_missing(left_out: Unshown) -> bool:
+    """Whether candidates are missing, by chance or not: a promise does not wait for more draws."""
+    return left_out.never >= MANY_UNSHOWN * left_out.candidates > 0
+
+
+def _unlike_ips(estimator: Estimator, clip: float, curve: ExaminationCurve, log: ClickLog) -> str:
+    """Why a promise by this estimator is none; "" where it weighs clicks by their propensity."""
+    p = curve.at(log.rank)[log.clicks > 0]
+    if estimator.key == "naive" and p.size and p.min() < p.max():
+        return "the naive estimate ignores the propensities that were given; judge by IPS"
+    clips = "clip" in estimator.needs and not estimator.fits_relevance
+    if clips and p.size and np.mean(p < clip) > MOST_CLIPPED:
+        return f"τ = {clip:g} changes what most of the clicks count; judge by IPS or lower τ"
+    return ""
 
 
 def _no_verdict(found: RankerDifference) -> str:
     """Why there is no verdict on the difference; "" where there is."""
     if found.estimate is None:
         return found.reason.removesuffix(".")
-    if found.unshown is not None and found.unshown.withheld:
-        return f"{found.unshown.what}, and {found.unshown.consequence}"
+    left_out = found.unshown
+    if left_out is not None and (left_out.withheld or _many_missing(left_out)):
+        return f"{left_out.what}, and {left_out.consequence}"
     return found.estimate.no_interval.removeprefix("no interval: ")

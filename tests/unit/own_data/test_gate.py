@@ -12,7 +12,8 @@ from tests.meaning import mentions, refused
 from ultr_core.inspection import Unshown
 from ultr_core.own_data import Gate, compare_with_shown, gate
 from ultr_core.own_data.deployment import POWER, PROMISE
-from ultr_core.own_data.evaluation import RankerDifference
+from ultr_core.own_data.evaluation import Judge, RankerDifference
+from ultr_core.propensity import ESTIMATORS, Belief
 from ultr_core.risk import Estimate
 from ultr_core.risk.intervals import upper_bound
 from ultr_core.users import ClickLog, PowerLaw, simulate_counts
@@ -142,3 +143,27 @@ def test_a_verdict_that_is_withheld_or_clicks_that_trained_do_not_pass() -> None
 def test_a_number_of_candidates_is_a_count(candidates) -> None:
     with refused("whole_number", candidates):
         gate(log_of(400), -RANK.astype(float), CURVE, name="it", candidates=candidates)
+
+
+def test_an_estimator_that_ignores_the_propensities_promises_nothing() -> None:
+    log = simulate_counts(PI, RANK, OFFSETS, 20_000, seed=4)
+    scores = -RANK - 9.0 * RELEVANT
+    curves = (CURVE, PowerLaw(0.0))
+    naive = [Judge(ESTIMATORS["naive"], Belief(curve)) for curve in curves]
+    found = [
+        gate(log, scores, curve, name="it", judge=judge).declined
+        for curve, judge in zip(curves, naive, strict=True)
+    ]
+    assert found[0] and not found[1]
+    assert gate(log, scores, CURVE, name="it", clip=1.0).declined
+    assert not gate(log, scores, CURVE, name="it", clip=0.125).declined
+
+
+def test_candidates_that_few_draws_never_showed_promise_nothing() -> None:
+    """Two draws of ten documents, nine of them shown: by chance or not, a tenth is missing."""
+    documents = np.delete(np.arange(10), 9)
+    log = ClickLog(
+        documents, np.arange(1, 10), np.full(9, 2), np.array([2, 1, 1, 1, 1, 1, 0, 1, 0]), 2,
+        [0, 10],
+    )  # fmt: skip
+    assert gate(log, np.arange(10.0), PowerLaw(0.0), name="it").declined
