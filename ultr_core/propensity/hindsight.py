@@ -43,11 +43,24 @@ def hindsight_propensities(
 ) -> FloatArray:
     """q = p_k lambda^h, float64 of the shape of ``ranks``; h are the clicks above.
 
+    Raises InputError for a lambda outside [0, 1], and for clicks above that are not whole numbers
+    from 0 to one less than the rank.
+
     >>> from ultr_core.users import PowerLaw
     >>> hindsight_propensities(PowerLaw(1.0), 0.5, ranks=[1, 2, 2], clicks_above=[0, 0, 1]).tolist()
     [1.0, 0.5, 0.25]
     """
-    stayed: FloatArray = np.power(float(continuation), np.asarray(clicks_above, np.int64))
+    if not (isinstance(continuation, (int, float)) and 0 <= continuation <= 1):
+        raise InputError(
+            f"λ is {continuation}; the probability of continuing after a click is from 0 to 1.",
+            "continuation",
+        )
+    above, at = np.asarray(clicks_above), np.asarray(ranks)
+    if above.dtype.kind not in "iu" or np.any((above < 0) | (above >= at)):
+        raise InputError(
+            "Clicks above must be whole numbers from 0 to one less than the rank.", "clicks_above"
+        )
+    stayed: FloatArray = np.power(float(continuation), above)
     return curve.at(ranks) * stayed
 
 
