@@ -131,7 +131,9 @@ def style(page: PageInfo) -> None:
         "{display:none}"
     )
     st.html(
-        f"<style>@media (max-width:{NARROW}px){{{_larger_charts(1 / TYPE)}}}"  # no room for more
+        # No room for more; frames of charts that are smaller than theirs reach beyond the screen.
+        f"<style>@media (max-width:{NARROW}px){{{_larger_charts(1 / TYPE)}"
+        ".stElementContainer:has(.stVegaLiteChart){overflow-x:clip}}"
         f"@media (min-width:{NARROW + 1}px){{html{{font-size:{16 * TYPE:g}px}}"
         # Beside the title, where no control is chosen.
         f".st-key-{ROW}:not(:has(.stSlider, .stNumberInput)){{margin-top:-2rem}}}}"

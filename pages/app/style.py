@@ -171,6 +171,8 @@ _HERE = """
 [data-testid="stTopNav"] > :nth-child({place}) :is(a, button)
   {{ background: color-mix(in srgb, currentColor 12%, transparent); border-radius: 0.5rem }}
 [data-testid="stTopNav"] > :nth-child({place}) :is(a, button) p {{ font-weight: 600 }}
+[data-testid="stTopNav"] > :nth-child({place}) :is(a, button):focus-visible
+  {{ outline: 2px solid currentColor; outline-offset: -2px }}
 """
 """The menu marks the page that is open; Streamlit marks none in a group that is closed."""
 

@@ -532,7 +532,7 @@ def _propensities(
     x = rank_axis("place", "Rank r", [1, *range(1 + step, ranks + 1, step)])
     y_of = along(
         alt.Y,
-        f"Examination relative to rank {reference} (log)",
+        f"Ratio to rank {reference} (log)",
         {"type": "log", "domain": list(ends), "nice": False},
         {"values": levels, "tickCount": len(levels), "format": "~g"},
     )
