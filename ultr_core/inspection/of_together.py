@@ -101,7 +101,11 @@ class Unshown:
     @property
     def covered(self) -> bool:
         """Whether so few candidates have rho = 0 that dividing by rho can compare rankers."""
-        return not self.lasting >= MANY_UNSHOWN * self.candidates > 0
+        return not self.are_many(self.lasting)
+
+    def are_many(self, candidates: int) -> bool:
+        """Whether so many candidates without an impression are too many to compare rankers."""
+        return candidates >= MANY_UNSHOWN * self.candidates > 0
 
     @property
     def severity(self) -> Severity:

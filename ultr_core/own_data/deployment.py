@@ -18,7 +18,6 @@ from scipy.special import ndtri
 
 from ultr_core.corpus.ranking import whole_in_range
 from ultr_core.findings import Finding
-from ultr_core.inspection.of_together import MANY_UNSHOWN, Unshown
 from ultr_core.own_data.evaluation import (
     Judge,
     RankerDifference,
@@ -134,10 +133,11 @@ def gate(
 
     scores [documents]; clip, judge, agreement: as in `compare_with_shown`. candidates: how many
     rankers were judged by these clicks before this one was chosen, each at 1 / candidates of
-    ``PROMISE`` (Bonferroni).
-    declined: why the clicks must not be used, known to the caller. Without an interval, and where
-    `RankerDifference` gives no verdict, no ranker passes. Raises InputError as `compare_with_shown`
-    does, and for candidates outside 1 to ``MOST_CANDIDATES``.
+    ``PROMISE`` (Bonferroni). declined: why the clicks must not be used, known to the caller.
+
+    Without an interval, where `RankerDifference` gives no verdict, and where the estimate ignores
+    propensities, no ranker passes. Raises InputError as `compare_with_shown` does, and for
+    candidates outside 1 to ``MOST_CANDIDATES``.
     """
     candidates = whole_in_range(candidates, "The number of candidates", 1, MOST_CANDIDATES)
     found = compare_with_shown(
@@ -148,11 +148,6 @@ def gate(
     used = judge or default_judge(log, curve, clip)
     known = known or _unlike_ips(used.estimator, used.belief.clip, curve, log)
     return Gate(found, candidates, _no_verdict(found) or declined or known)
-
-
-def _many_missing(left_out: Unshown) -> bool:
-    """Whether candidates are missing, by chance or not: a promise does not wait for more draws."""
-    return left_out.never >= MANY_UNSHOWN * left_out.candidates > 0
 
 
 def _unlike_ips(estimator: Estimator, clip: float, curve: ExaminationCurve, log: ClickLog) -> str:
@@ -171,6 +166,7 @@ def _no_verdict(found: RankerDifference) -> str:
     if found.estimate is None:
         return found.reason.removesuffix(".")
     left_out = found.unshown
-    if left_out is not None and (left_out.withheld or _many_missing(left_out)):
+    # By chance or not: a promise does not wait for more draws.
+    if left_out is not None and (left_out.withheld or left_out.are_many(left_out.never)):
         return f"{left_out.what}, and {left_out.consequence}"
     return found.estimate.no_interval.removeprefix("no interval: ")

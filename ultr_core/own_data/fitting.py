@@ -18,7 +18,7 @@ from ultr_core.inspection import require_covered
 from ultr_core.lab.logs import VALIDATION_SHARE
 from ultr_core.lab.methods import ClickData, Method, method_of
 from ultr_core.lab.training import final_fit, informed, select, usable_clips, weights_by
-from ultr_core.learners import SVM, Learner, LinearRanker, learner_named
+from ultr_core.learners import SVM, LinearRanker, learner_named
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.learners.limits import require_pairs
 from ultr_core.learners.problem import Callback
@@ -180,30 +180,21 @@ def fit_from_log(
     wrong type of log or curve.
     """
     tell = progress if progress is not None else lambda text: None
-    way, estimator = method_of_key(method, learner), ESTIMATORS[method]
-    check_clip(estimator, clip)
-    require_log(log)
-    require_curve(curve)
-    checked_seed(seed)
-    if estimator.needs_curve:
-        require_covered(log, curve)
-    notices, shown = _require_clicks(log, corpus, way.learner), log
-    scores = logger_feature(estimator, corpus, logger_scores)
-    validation = validation if scores is None else None
-    if estimator.fits_relevance:
-        log, curve = with_never_shown(log), Cutoff(curve, int(log.rank.max()))
-    whole = Shown(corpus, log, scores)
-    known = informed_on_all(way, whole, Belief(curve), validation, seed)
-    way, belief = known.way, known.belief
-    estimator = ESTIMATORS[known.estimator]
-    clips = usable_clips(estimator, log, belief) if clip is None else (clip,)
+    from_pairs = learner_named(learner).from_pairs
+    ready = prepared(
+        method_of_key(method, learner), corpus, log, curve, clip=clip, validation=validation,
+        seed=seed, logger_scores=logger_scores, from_pairs=from_pairs,
+    )  # fmt: skip
+    known, whole, clips = ready.known, ready.whole, ready.clips
+    way, belief, estimator = known.way, known.belief, ESTIMATORS[known.estimator]
+    shown, log = log, whole.log
     if pairs is not None and way.learner.from_pairs:
         for tried in clips:  # documents without a click may have a weight as well
             weights = weights_by(estimator, log, replace(belief, clip=tried))
             require_pairs(weights.values > 0, corpus.query_offsets, pairs)
     if cost is not None and len(clips) == 1:
         chosen = _Chosen(cost, clips[0], "given")
-    elif (data := known.data or click_data(whole, validation, belief, seed)) is None:
+    elif (data := ready.data(seed)) is None:
         fixed = COST_WITHOUT_VALIDATION if cost is None else cost
         why = "fixed, because too few clicked queries have a second candidate to hold some out"
         chosen = _Chosen(fixed, clips[0], why)
@@ -219,13 +210,70 @@ def fit_from_log(
     belief = replace(belief, clip=chosen.clip)
     scored = ranker.score(corpus)
     agreement = agreement_on(estimator, whole, belief, known.ridge, scored, shown)
-    said = (*notices, *known.notices, *chosen.notices, *warned(agreement))
+    said = (*ready.notices, *known.notices, *chosen.notices, *warned(agreement))
     given = frozenset(name for name, value in (("cost", cost), ("clip", clip)) if value is not None)
     return OwnFit(
         ranker, weights, estimator.key, float(chosen.cost), chosen.clip, chosen.words,
         log.query_draws, said, clicked_documents(log), learner, method, known.test, belief,
-        known.ridge, given, agreement, scores,
+        known.ridge, given, agreement, whole.scores,
     )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Ready:
+    """A log that was checked and prepared for a fit.
+
+    whole: corpus, log and the logger's scores; where a relevance is fitted, the log has a row for
+    each candidate that it never shows. known: what trains. clips: the thresholds to try.
+    validation: queries to choose on, None to hold some out. notices: sentences for the user.
+    """
+
+    whole: Shown
+    known: Known
+    clips: tuple[float, ...]
+    validation: tuple[Corpus, ClickLog] | None
+    notices: tuple[str, ...]
+
+    def data(self, seed: int) -> ClickData | None:
+        """Clicks to train on, and others to choose on; None where there are too few."""
+        return self.known.data or click_data(self.whole, self.validation, self.known.belief, seed)
+
+
+def prepared(
+    way: Method,
+    corpus: Corpus,
+    log: ClickLog,
+    curve: ExaminationCurve,
+    *,
+    clip: float | None,
+    validation: tuple[Corpus, ClickLog] | None,
+    seed: int,
+    logger_scores: FloatArray | None,
+    from_pairs: bool,
+) -> Ready:
+    """Check what a fit is given, and fit the relevance that its method needs.
+
+    Arguments are those of `fit_from_log`; from_pairs: whether the learner learns from pairs. Raises
+    InputError as `fit_from_log` does.
+    """
+    estimator = way.estimator
+    assert estimator is not None
+    check_clip(estimator, clip)
+    require_log(log)
+    require_curve(curve)
+    checked_seed(seed)
+    if estimator.needs_curve:
+        require_covered(log, curve)
+    notices = _require_clicks(log, corpus, from_pairs=from_pairs)
+    scores = logger_feature(estimator, corpus, logger_scores)
+    validation = validation if scores is None else None
+    if estimator.fits_relevance:
+        log, curve = with_never_shown(log), Cutoff(curve, int(log.rank.max()))
+    whole = Shown(corpus, log, scores)
+    known = informed_on_all(way, whole, Belief(curve), validation, seed)
+    used = ESTIMATORS[known.estimator]
+    clips = usable_clips(used, log, known.belief) if clip is None else (clip,)
+    return Ready(whole, known, clips, validation, notices)
 
 
 def logger_feature(
@@ -491,14 +539,14 @@ def check_clip(estimator: Estimator, clip: float | None) -> None:
     require_clip(clip)
 
 
-def _require_clicks(log: ClickLog, corpus: Corpus, learner: Learner) -> tuple[str, ...]:
+def _require_clicks(log: ClickLog, corpus: Corpus, *, from_pairs: bool) -> tuple[str, ...]:
     """Refuse clicks that teach a learner nothing; a sentence where some do not."""
     clicked = log.clicks_per_query > 0
     if not clicked.any():
         raise InputError(
             "No document of the corpus was clicked, so there is nothing to learn from."
         )
-    if not learner.from_pairs:
+    if not from_pairs:
         return ()
     alone = clicked & (corpus.sizes == 1)
     if alone.sum() == clicked.sum():

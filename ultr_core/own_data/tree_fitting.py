@@ -14,10 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
-from ultr_core.errors import InputError
 from ultr_core.findings import Finding
-from ultr_core.inspection import require_covered
-from ultr_core.lab.training import usable_clips
 from ultr_core.lab.trees import choose_trees
 from ultr_core.learners.relevance import Shown, fit_relevance, with_relevance
 from ultr_core.learners.trees import LABEL as TREES_LABEL
@@ -34,23 +31,17 @@ from ultr_core.own_data.fitting import (
     DEFAULT_METHOD,
     Tell,
     agreement_on,
-    check_clip,
     chosen_on,
-    click_data,
     clicked_documents,
     folds_of,
-    informed_on_all,
-    logger_feature,
     method_of_key,
     part_of_shown,
+    prepared,
     with_never_shown,
 )
 from ultr_core.propensity import ESTIMATORS, Belief
 from ultr_core.risk.by_rank import RankTest
-from ultr_core.users import ClickLog, Cutoff, ExaminationCurve
-from ultr_core.users.click_log import require_log
-from ultr_core.users.examination import require_curve
-from ultr_core.users.query_draws import checked_seed
+from ultr_core.users import ClickLog, ExaminationCurve
 from ultr_core.words import counted
 
 
@@ -130,29 +121,17 @@ def fit_trees_from_log(
     method: one of ``FIT_METHODS``, whose u and v give the targets. The number of trees, and the
     threshold where ``clip`` is None, are chosen on the clicks of held-out queries, as in
     `fit_from_log`; the trees that are returned are grown on all queries. ``logger_scores``: as
-    there. Raises InputError as
-    `fit_from_log` does, for a log of clicks only, and where LightGBM is not installed.
+    there. Raises InputError as `fit_from_log` does, for a log of clicks only, and where LightGBM is
+    not installed.
     """
     tell = progress if progress is not None else lambda text: None
     lightgbm()
-    way, estimator = method_of_key(method), ESTIMATORS[method]
-    check_clip(estimator, clip)
-    require_log(log)
-    require_curve(curve)
-    checked_seed(seed)
-    if estimator.needs_curve:
-        require_covered(log, curve)
-    if log.total_clicks == 0:
-        raise InputError("No document of the corpus was clicked; there is nothing to learn from.")
-    shown, scores = log, logger_feature(estimator, corpus, logger_scores)
-    validation = validation if scores is None else None
-    if estimator.fits_relevance:
-        log, curve = with_never_shown(log), Cutoff(curve, int(log.rank.max()))
-    whole = Shown(corpus, log, scores)
-    known = informed_on_all(way, whole, Belief(curve), validation, seed)
+    ready = prepared(
+        method_of_key(method), corpus, log, curve, clip=clip, validation=validation, seed=seed,
+        logger_scores=logger_scores, from_pairs=False,
+    )  # fmt: skip
+    known, whole, clips, data = ready.known, ready.whole, ready.clips, ready.data(seed)
     estimator, belief = ESTIMATORS[known.estimator], known.belief
-    clips = usable_clips(estimator, log, belief) if clip is None else (clip,)
-    data = known.data or click_data(whole, validation, belief, seed)
     trees, why = TREES_WITHOUT_VALIDATION, "fixed, because too few queries can be held out"
     if data is not None:
         tell("choosing the number of trees on held-out clicks")
@@ -160,13 +139,13 @@ def fit_trees_from_log(
         trees, clips, why = found.ranker.trees, (at,), chosen_on(data.validation_log)
     tell("training on all clicks")
     belief = replace(belief, clip=clips[0])
-    targets = Targets.of_log(log, estimator.weigh(log, belief))
+    targets = Targets.of_log(whole.log, estimator.weigh(whole.log, belief))
     ranker = fit_trees(corpus, targets, trees=trees, seed=seed)
-    agreement = agreement_on(estimator, whole, belief, known.ridge, ranker.score(corpus), shown)
+    agreement = agreement_on(estimator, whole, belief, known.ridge, ranker.score(corpus), log)
     return TreeFit(
-        ranker, estimator.key, belief.clip, why, shown.total_clicks, shown.query_draws,
-        clicked_documents(shown), (*known.notices, *warned(agreement)), method, belief, known.test,
-        known.ridge, agreement, scores,
+        ranker, estimator.key, belief.clip, why, log.total_clicks, log.query_draws,
+        clicked_documents(log), (*known.notices, *warned(agreement)), method, belief, known.test,
+        known.ridge, agreement, whole.scores,
     )  # fmt: skip
 
 

@@ -76,16 +76,19 @@ def test_the_sentence_says_how_threshold_and_cost_came_about(
     assert "τ = 0.2, C = 1 (given)" in words["both"]
 
 
-def test_a_rejected_fit_trains_with_clipped_weights(joined: JoinedLog, corpus: Corpus) -> None:
-    """One feature that is the same everywhere knows nothing of why a document was shown low."""
-    log = joined.clicks
+def blinded(log: ClickLog, corpus: Corpus) -> tuple[ClickLog, Corpus]:
+    """Forty times the clicks, and a corpus whose one feature says nothing."""
     many = ClickLog(
         log.document, log.rank, log.impressions * 40, log.clicks * 40, log.query_draws * 40,
         log.query_offsets, log.draws * 40, whole_lists=log.whole_lists,
     )  # fmt: skip
-    blind = Corpus(
-        np.ones((corpus.n_documents, 1), np.float32), corpus.grades, corpus.query_offsets
-    )
+    same = np.ones((corpus.n_documents, 1), np.float32)
+    return many, Corpus(same, corpus.grades, corpus.query_offsets)
+
+
+def test_a_rejected_fit_trains_with_clipped_weights(joined: JoinedLog, corpus: Corpus) -> None:
+    """One feature that is the same everywhere knows nothing of why a document was shown low."""
+    many, blind = blinded(joined.clicks, corpus)
     fit = fit_from_log(blind, many, CURVE, method="doubly-robust", cost=0.1)
     assert (fit.method, fit.asked) == ("clipped", "doubly-robust")
     assert fit.by_rank is not None and fit.by_rank.rejected and len(fit.notices) >= 1
@@ -225,14 +228,7 @@ def test_scores_of_the_logger_are_a_feature_of_the_fit_at_every_place(
 
     In training, in the folds, in the judge and in its intervals.
     """
-    log = joined.clicks
-    many = ClickLog(
-        log.document, log.rank, log.impressions * 40, log.clicks * 40, log.query_draws * 40,
-        log.query_offsets, log.draws * 40, whole_lists=log.whole_lists,
-    )  # fmt: skip
-    blind = Corpus(
-        np.ones((corpus.n_documents, 1), np.float32), corpus.grades, corpus.query_offsets
-    )
+    many, blind = blinded(joined.clicks, corpus)
     scores = (corpus.grades >= 3).astype(np.float64)
     without = fit_from_log(blind, many, CURVE, method="doubly-robust", cost=0.1)
     fit = fit_from_log(
