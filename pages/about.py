@@ -1,6 +1,5 @@
 """The corpus, your own data, references, and where the conventions stand."""
 
-from pages.app.shell import enter
-from pages.views.about import view
+from pages.app.shell import show_page
 
-view.show(enter())
+show_page("about")

@@ -1,6 +1,5 @@
 """The paper's claims with what was found for each, and how its unclear places are read."""
 
-from pages.app.shell import enter
-from pages.views.claims import view
+from pages.app.shell import show_page
 
-view.show(enter())
+show_page("claims")

@@ -1,6 +1,5 @@
 """The main page: clicks in, estimates and rankers out, with the proof beside them."""
 
-from pages.app.shell import enter
-from pages.views.lab import view
+from pages.app.shell import show_page
 
-view.show(enter())
+show_page("lab")

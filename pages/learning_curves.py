@@ -1,6 +1,5 @@
 """Learning curves: how the rankers do as clicks come in (figure 1 of the paper)."""
 
-from pages.app.shell import enter
-from pages.views.learning_curves import view
+from pages.app.shell import show_page
 
-view.show(enter())
+show_page("learning_curves")

@@ -1,6 +1,5 @@
 """Lessons on the paper, plans for lecturers, and the glossary."""
 
-from pages.app.shell import enter
-from pages.views.lessons import view
+from pages.app.shell import show_page
 
-view.show(enter())
+show_page("lessons")

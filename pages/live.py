@@ -1,6 +1,5 @@
 """The live experiment: collect, swap, train, interleave, test; and how interleaving can err."""
 
-from pages.app.shell import enter
-from pages.views.live import view
+from pages.app.shell import show_page
 
-view.show(enter())
+show_page("live")

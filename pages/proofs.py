@@ -1,6 +1,5 @@
 """The proofs: every line in numbers, switches that break it, users that arrive one by one."""
 
-from pages.app.shell import enter
-from pages.views.proofs import view
+from pages.app.shell import show_page
 
-view.show(enter())
+show_page("proofs")

@@ -1,6 +1,5 @@
 """Where propensities come from: swap experiments, their rivals, their price, your own log."""
 
-from pages.app.shell import enter
-from pages.views.propensities import view
+from pages.app.shell import show_page
 
-view.show(enter())
+show_page("propensities")

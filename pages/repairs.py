@@ -1,6 +1,5 @@
 """Users and repairs: what breaks weighting, and which later estimator repairs it."""
 
-from pages.app.shell import enter
-from pages.views.repairs import view
+from pages.app.shell import show_page
 
-view.show(enter())
+show_page("repairs")

@@ -1,6 +1,5 @@
 """Robustness: more bias, more noise, wrong propensities (figures 2 to 4), and two maps."""
 
-from pages.app.shell import enter
-from pages.views.robustness import view
+from pages.app.shell import show_page
 
-view.show(enter())
+show_page("robustness")

@@ -1,6 +1,5 @@
 """A reader's own corpus, click log, propensities and ranker, from checks to evidence."""
 
-from pages.app.shell import enter
-from pages.views.your_data import view
+from pages.app.shell import show_page
 
-view.show(enter())
+show_page("your_data")

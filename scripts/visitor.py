@@ -36,6 +36,7 @@ class Visitor:
     ``errors`` what went wrong, in words; ``received`` counts bytes; ``texts`` are the words on
     the page by their place; ``cookie`` is what a proxy has set, ``session`` the session's name;
     ``seen`` is when an element of each kind came first, on the clock of ``time.perf_counter``.
+    Large messages are kept and named in each request, so that the server need not send them again.
     """
 
     address: str
@@ -55,6 +56,7 @@ class Visitor:
     _timers: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _idle: asyncio.Event = field(default_factory=asyncio.Event)
     _page_hash: str = ""
+    _kept: dict[str, ForwardMsg] = field(default_factory=dict)
 
     async def open(self) -> None:
         """Connect and ask for the page; returns when its first run has finished."""
@@ -128,6 +130,7 @@ class Visitor:
         state.page_name = "" if self._page_hash else self.page
         state.fragment_id = fragment
         state.is_auto_rerun = bool(fragment)
+        state.cached_message_hashes.extend(self._kept)
         for name, value in self._values.items():
             widget = state.widget_states.widgets.add()
             widget.id = self.sliders[name]
@@ -150,6 +153,11 @@ class Visitor:
 
     def _take(self, message: ForwardMsg) -> None:
         kind = message.WhichOneof("type")
+        if kind == "ref_hash":
+            message, place = self._kept[message.ref_hash], message.metadata.delta_path
+            self._take_element(message.delta.new_element, tuple(place))
+        elif message.metadata.cacheable:
+            self._kept[message.hash] = message
         if kind == "new_session":
             self._page_hash = message.new_session.page_script_hash
             self.session = message.new_session.initialize.session_id

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from pages.app.training_pool import TrainingPool, end_at_exit
+from pages.app.training_pool import POOL
 from ultr_core.deadline import within
 from ultr_core.lab import Cell, Lab, Store
 from ultr_core.limits import SERVER_TRAINING_SECONDS
@@ -29,11 +29,6 @@ OF_ANY_OTHER = 40
 APART = ("trained", "checks")
 """Kinds of cells that the processes make."""
 
-POOL = TrainingPool(__name__)
-"""The processes of this server that train on built-in corpora."""
-
-end_at_exit(POOL)
-
 HERE = Lab(store=Store(BOUNDS, OF_ANY_OTHER))
 """Makes everything in this process, be it the server or one that trains for it."""
 
@@ -44,6 +39,11 @@ def is_made_apart(cell: Cell) -> bool:
     A corpus of the reader's own may be large and is not held in memory twice: it is used here.
     """
     return cell.kind in APART and cell.corpus is None and POOL.processes > 0
+
+
+def prepare() -> None:
+    """Make the world of the first page in a new process, which has time until somebody asks."""
+    HERE.world()
 
 
 def _run(cell: Cell, make: Callable[[], Any]) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -79,17 +81,18 @@ def _controls(
     return controls.chosen_controls(lesson.shown(info))
 
 
-def enter() -> PageContext:
-    """First line of every page: what the shell has prepared.
+def show_page(name: str) -> None:
+    """All that a page's file does: draw the frame, and in it what ``pages.views.<name>`` shows.
 
     When the first request after a start is a deep link, the server runs the page's file on its
-    own, without ``app.py``; then the shell is run from here and the page ends with it.
+    own, without ``app.py``; then the frame is drawn from here, and runs the file once more. What
+    the page needs is imported after that, for on a fresh server it takes a second.
     """
     context = CONTEXT.get()
     if context is None:
         run()
-        st.stop()
-    return context
+    else:
+        importlib.import_module(f"pages.views.{name}.view").show(context)
 
 
 def _menu() -> dict[str, list[st.Page]]:

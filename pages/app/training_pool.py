@@ -50,7 +50,6 @@ REFUSED_SECONDS = 600.0
 
 _TRIES = 2
 _START_SECONDS = 120.0  # importing NumPy takes 1 s on an idle machine
-_ALONE_SECONDS = 2.0  # a cold server's first page comes before a second process
 _LOWEST_PRIORITY = 19
 _MEMORY_EACH = 400e6  # bytes, measured: 250 MB, 380 MB once it remembers three corpora
 _MEMORY_OF_SERVER = 600e6
@@ -158,7 +157,8 @@ class TrainingPool:
     """At most ``processes`` processes, each started when it is needed and replaced when it dies.
 
     Without ``processes`` the environment decides, see `processes_wanted`. ``needs`` are modules
-    that each imports first, ``seconds`` is how long a cell may take.
+    that each imports first, and whose ``prepare()`` it calls where there is one; ``seconds`` is how
+    long a cell may take.
     """
 
     def __init__(
@@ -173,10 +173,9 @@ class TrainingPool:
         self._changed = threading.Condition()
         self._ready: list[_Worker] = []
         self._free: list[_Worker] = []
-        self._growing = False
+        self._growing = self._at_once = False
         self._begun: _Worker | None = None
         self._failures = 0
-        self._alone_until = 0.0
         self._refused: dict[Hashable, tuple[float, str]] = {}
         self._stopped = False
         self._told: Callable[[], None] = lambda: None
@@ -194,10 +193,10 @@ class TrainingPool:
         self._told = tell
 
     def start(self) -> None:
-        """Begin to start the first process, ahead of the first cell."""
+        """Begin to start all processes, one after another, ahead of the first cell."""
         with self._changed:
-            if not self._ready:
-                self._grow()
+            self._at_once = True
+            self._grow()
 
     def room(self, wanted: int) -> int:
         """How many of ``wanted`` cells can be made at once now, at least 1.
@@ -205,7 +204,7 @@ class TrainingPool:
         If that is fewer, another process is being started.
         """
         with self._changed:
-            if wanted > len(self._ready) and self._clock() >= self._alone_until:
+            if wanted > len(self._ready):
                 self._grow()
             return max(1, len(self._ready))
 
@@ -308,10 +307,10 @@ class TrainingPool:
             elif self._stopped:
                 worker.end()
             else:
-                if not self._ready:
-                    self._alone_until = self._clock() + _ALONE_SECONDS
                 self._ready.append(worker)
                 self._free.append(worker)
+                if self._at_once:
+                    self._grow()
             self._changed.notify_all()
 
     def _require_accepted(self, cell: Hashable) -> None:
@@ -329,16 +328,6 @@ class TrainingPool:
         return InputError(sentence)
 
 
-def end_at_exit(pool: TrainingPool) -> None:
-    """Kill the pool's processes when this process ends.
-
-    Before the standard library waits for what they are at, which may take for ever: where Python
-    lets threads be ended first, as ``concurrent.futures`` itself has it.
-    """
-    register = getattr(threading, "_register_atexit", atexit.register)
-    register(pool.stop)
-
-
 def _begin(parent: int, needs: tuple[str, ...]) -> None:
     """First work of a new process: lowest priority, an end with its parent, imports."""
     with suppress(OSError, AttributeError):
@@ -349,8 +338,12 @@ def _begin(parent: int, needs: tuple[str, ...]) -> None:
     from ultr_core.learners.blas_threads import one_blas_thread_for_good
 
     for name in needs:
-        importlib.import_module(name)
+        getattr(importlib.import_module(name), "prepare", _nothing)()
     one_blas_thread_for_good()
+
+
+def _nothing() -> None:
+    """What a module without a ``prepare`` needs."""
 
 
 def _end_with(parent: int) -> None:
@@ -361,3 +354,19 @@ def _end_with(parent: int) -> None:
         ctypes.CDLL(None).prctl(_SIGKILL_AT_PARENTS_DEATH, signal.SIGKILL)
     if os.getppid() != parent:  # it was gone before
         os._exit(1)
+
+
+def end_at_exit(pool: TrainingPool) -> None:
+    """Kill the pool's processes when this process ends.
+
+    Before the standard library waits for what they are at, which may take for ever: where Python
+    lets threads be ended first, as ``concurrent.futures`` itself has it.
+    """
+    register = getattr(threading, "_register_atexit", atexit.register)
+    register(pool.stop)
+
+
+POOL = TrainingPool("pages.app.server_lab")
+"""The processes of this server that train on built-in corpora."""
+
+end_at_exit(POOL)

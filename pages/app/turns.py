@@ -19,7 +19,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages.app.server_lab import LAB, POOL, is_made_apart
+from pages.app.server_lab import LAB, is_made_apart
+from pages.app.training_pool import POOL
 from ultr_core.errors import InputError
 from ultr_core.lab import METHODS, Cell, Lab, training_plan
 

@@ -30,6 +30,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadFileUrlInfo
 from streamlit.web.server import server_util
 
+from pages.app.boot import boot_aside
 from ultr_core.errors import InputError, named
 from ultr_core.limits import (
     SMALL_UPLOAD,
@@ -180,7 +181,8 @@ MIDDLEWARE = [Middleware(UploadGate)]
 
 @asynccontextmanager
 async def lifespan(app: object) -> AsyncIterator[dict[str, Any]]:
-    """What this server does beside answering: it watches uploads, opens a browser, ends quietly."""
+    """What it does beside answering: it loads, watches uploads, opens a browser, ends quietly."""
+    boot_aside()
     server = runtime.get_instance()
     store = server.uploaded_file_mgr
     assert isinstance(store, MemoryUploadedFileManager)

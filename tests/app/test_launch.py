@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.app import server_lab
-from pages.app.boot import boot
+from pages.app import boot, server_lab
 from pages.app.context import Launch, launched_with
 from pages.app.registry import PAGES, PageInfo
 from pages.app.training_pool import PROCESSES
@@ -80,7 +79,7 @@ def test_training_processes_are_started_only_where_they_will_be_used(
     starts: list[int] = []
     monkeypatch.setattr(server_lab.POOL, "start", lambda: starts.append(1))
     monkeypatch.setattr(sys, "argv", ["app.py", *corpus])
-    boot.__wrapped__()
+    boot._prepare()
     assert len(starts) == started
 
 
