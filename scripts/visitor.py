@@ -36,7 +36,8 @@ class Visitor:
     ``errors`` what went wrong, in words; ``received`` counts bytes; ``texts`` are the words on
     the page by their place; ``cookie`` is what a proxy has set, ``session`` the session's name;
     ``seen`` is when an element of each kind came first, on the clock of ``time.perf_counter``.
-    Large messages are kept and named in each request, so that the server need not send them again.
+    Large messages are kept and named in each request, so that the server need not send them again;
+    ``repeated`` counts those it did not send.
     """
 
     address: str
@@ -45,6 +46,7 @@ class Visitor:
     sliders: dict[str, str] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
     received: int = 0
+    repeated: int = 0
     texts: dict[tuple[int, ...], str] = field(default_factory=dict)
     finished_runs: int = 0
     cookie: str = ""
@@ -154,6 +156,7 @@ class Visitor:
     def _take(self, message: ForwardMsg) -> None:
         kind = message.WhichOneof("type")
         if kind == "ref_hash":
+            self.repeated += 1
             message, place = self._kept[message.ref_hash], message.metadata.delta_path
             self._take_element(message.delta.new_element, tuple(place))
         elif message.metadata.cacheable:
