@@ -42,6 +42,7 @@ NAME = (1.4, 0.6)  # room of a name on the axes
 HEIGHTS = {"left": (0.8 - EDGE, 2.6), "right": (-2.1, EDGE)}  # of names, clear of a shade's words
 NAMED = ("skyline", "halfway", "a worse one")
 METHODS = ("naive", "propensity")
+LEGEND_MARKS = dict(zip(METHODS, "▲●", strict=True))
 COLUMNS = (
     "part", "method", "look", "label", "x", "y", "x2", "y2", "low", "high", "true_risk", "estimate",
     "expected", "angle", "text",
@@ -144,17 +145,24 @@ def _counts(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             for mark in marks:
                 mark["x"] -= ASIDE * across
         xs, ys = ([mark[axis] for mark in marks] for axis in ("x", "y"))
+        text = f"+{len(marks)}"
         if not across and min(xs) > EDGE / 2:  # a corner's number may be beside it
-            x, y = float(np.median(xs)), ys[0] - BESIDE * up
+            x, y = float(np.median(xs)) - 0.4, ys[0] - BESIDE * up
         elif not across:
             x, y = min(xs) - BESIDE, ys[0]
             x = x if x > -EDGE + BESIDE / 2 else max(xs) + BESIDE
         elif not up:
-            x, y = xs[0], min(ys) - BESIDE
-            y = y if y > -EDGE + 2 * BESIDE else max(ys) + BESIDE
+            # Where arrows of both methods share an edge, both numbers stand beyond all of them.
+            sharing = [one for one in METHODS if (angle, one) in beyond]
+            ys = [mark["y"] for one in sharing for mark in beyond[angle, one]]
+            lines = 1 + sharing.index(method)
+            x, y = xs[0], min(ys) - lines * BESIDE
+            y = y if min(ys) > -EDGE + 4 * BESIDE else max(ys) + lines * BESIDE
+            if len(sharing) > 1:
+                x, text = x - 0.3 * across, f"{LEGEND_MARKS[method]} {text}"
         else:
             x, y = xs[0] - 1.3 * BESIDE * across, ys[0]
-        yield {"part": "count", "method": method, "x": x, "y": y, "text": f"+{len(marks)}"}
+        yield {"part": "count", "method": method, "x": x, "y": y, "text": text}
 
 
 def named_rankers(picture: RiskPicture) -> tuple[int, int, int]:
