@@ -60,7 +60,7 @@ def clicks_by_rank(lab: Lab) -> Found:
     top_rate, deep_rate = click_rate(log, 1), click_rate(log, deep)
     if deep_rate == 0:
         raise InputError(
-            f"This world has no click at rank {deep}; choose a corpus with longer lists."
+            f"No document at rank {deep}; choose a corpus with longer lists."
         )
     middle = max(2, deep // 2)
     seen = float(true_curve(lab.settings).at(middle))
