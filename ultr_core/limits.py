@@ -213,7 +213,7 @@ VISITORS_PAIRS = Limit(
 """What a ranker is trained on for a visitor; pairs grow with the square of a query."""
 
 VISITORS_TRAINING_SECONDS = Limit(
-    600, "seconds", "visitors take turns to train on their own data",
+    600, "seconds", "visitors take turns training on their own data",
     "set C and the threshold, so that one fit is enough, or use the command fit, which has no "
     "such limit",
 )  # fmt: skip

@@ -107,13 +107,13 @@ LOGGER_FIELD = Choice(
     },
     help="Which lists users see: always the production ranking, that ranking with a random lower "
     "document at its last rank, a new random list drawn from the production scores, or the "
-    "production ranking in 80% of the draws and a random order in the others.",
+    "production ranking in 80% of the presentations and a random order in the rest.",
 )  # fmt: skip
 """Written out; the keys of `ultr_core.users.LOGGERS`."""
 
 SHOWN_FIELD = Number(
     "shown", "List length k", 1, 1_000_000, default=1_000_000, symbol="k",
-    help="The number of documents that a list shows. Nobody sees documents below that.",
+    help="The number of documents in a list. Nobody sees the documents below that rank.",
 )  # fmt: skip
 
 CONTINUATION_FIELD = Number(

@@ -76,7 +76,7 @@ class Measures(Field):
     @property
     def wanted(self) -> str:
         """How they are written."""
-        return "measures by their names in ir_measures, with a blank between"
+        return "measures by their names in ir_measures, separated by spaces"
 
     def checked(self, value: Any) -> tuple[Measure, ...]:
         """Each once; raises InputError for a name that is not known."""

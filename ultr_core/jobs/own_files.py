@@ -54,9 +54,9 @@ LEARNER = Choice(
 CLIP = Number("clip", "Threshold τ", 0, 1, above=True, decimals=None)
 LOGGER_SCORES = File(
     "logger_scores", "",
-    help="scores by which documents were shown, one per row of the corpus, a table, or a TREC run: "
-    "one more feature of the relevance that --method direct and doubly-robust fit, which must know "
-    "why documents were shown where they were",
+    help="scores that the lists were ranked by: one per row of the corpus, a table, or a TREC run. "
+    "They are one more feature for --method direct and doubly-robust, whose fitted relevance must "
+    "know why documents were shown where they were",
 )  # fmt: skip
 CORPUS = File(
     "corpus", "", metavar="PATH",

@@ -61,11 +61,11 @@ TEXTS = (
          help="The ranking to be judged from clicks, from the top."),
     Text("other", "Other ranker S₂", default=DEFAULTS["other"], longest=40,
          help="A second ranking to compare it with, from the top."),
-    Text("curve", "Own examination curve", default="", longest=LONGEST_CURVE,
+    Text("curve", "Custom examination curve", default="", longest=LONGEST_CURVE,
          help="Overrides η. One number per rank, as in “1, 1/2, 1/4, 0”; the last is used for all "
          "ranks below. All are divided by the largest."),
-    Text("assumed", "Own assumed curve", default="", longest=LONGEST_CURVE,
-         help="Overrides η′. If you leave it empty and give your own examination curve, that "
+    Text("assumed", "Custom assumed curve", default="", longest=LONGEST_CURVE,
+         help="Overrides η′. If this is empty and you give a custom examination curve, that "
          "curve is used."),
     Text("clip", "Clipping threshold τ", default=DEFAULTS["clip"], longest=LONGEST_CURVE,
          help="Propensities below τ count as τ."),

@@ -68,7 +68,8 @@ class Comparison:
         draws: number of click logs used.
         clicks: clicks in the first training log, and ``query_draws``, its number of query draws.
         naive_excess: naive minus propensity-weighted risk, paired by draw; None until both exist.
-        closed_gap: share of the way from production to skyline that the propensity-weighted ranker
+        closed_gap: share of the way from production to skyline (the best linear ranker) that the
+        weighted ranker
             covers; None if the skyline is no better than production.
         notices: sentences about the corpus that a reader should see.
         asked: whether methods were chosen; each ranker then says how it was trained.

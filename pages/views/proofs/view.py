@@ -148,7 +148,7 @@ def _convergence(world: SmallWorld, settings: Settings, *, clean: bool) -> None:
     )
     st.markdown(
         f"**Error against users{', without click noise' if clean else ''}**, as the distance from "
-        f"what the claim says: slope **{slope}**, {words}. Line and band: exact prediction; "
+        f"the claimed value: slope **{slope}**, {words}. Line and band: exact prediction; "
         "marks: 400 repetitions each."
     )
     show_figure(partial(errors_fall, found))

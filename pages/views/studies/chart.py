@@ -70,8 +70,8 @@ def _way_to(point: Point | None, key: str, *, what: str) -> None:
     """A button that opens the world of a point on the main page, or how to get one."""
     if point is None:
         st.markdown(
-            f":material/touch_app: Click a {what}, then press the button that appears here: it "
-            f"opens the {what}'s world on the main page."
+            f":material/touch_app: Click a {what}, then press the button that appears here to "
+            f"open the {what}'s world in the Lab."
         )
         return
     lab_button(
