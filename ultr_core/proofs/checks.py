@@ -175,7 +175,8 @@ def risk_recovered(evidence: Evidence) -> Finding:
     z = (recovered - truth) * slope / best.deviation
     reach = NORMAL_QUANTILE * best.deviation / slope
     sentence = (
-        f"The best ranker's clicks say {plus_minus(recovered, reach, 3)}; its true risk is "
+        f"Judging by clicks, the best ranker's risk is {plus_minus(recovered, reach, 3)}; its true "
+        f"risk is "
         f"{truth:.3f}, a distance of {z:+.1f} standard errors."
     )
     return Finding(

@@ -99,7 +99,7 @@ def _require_fixed_lists(log: ClickLog) -> None:
         raise InputError(
             f"Document {int(np.argmax(moved))} (counted from 0) is not at one rank in each "
             "presentation of its query; λ is compared within fixed lists, so give each list that "
-            "was shown as a query of its own.",
+            "was shown as a separate query.",
             "whole_lists",
         )
 

@@ -437,7 +437,7 @@ def _dependent(log: ClickLog) -> str:
         return ""
     return (
         "no interval: clicks of one presentation depend on each other if the log is counted by "
-        "clicks above, or by another context; a GroupedLog of groups of presentations has one"
+        "clicks above, or by another context; give a GroupedLog of groups of presentations"
     )
 
 
