@@ -335,7 +335,7 @@ JOB = Job(
             PARAMETERS["relevant_grade"], high=LARGEST_GRADE, default=None,
             help="lowest relevant grade; default 3, if the grades go that high",
         ),
-        File("corpus", "", help="corpus that weights or scores in IN belong to"),
+        File("corpus", "", help="corpus that the weights or scores in IN belong to"),
         File("groups", "", help="number of documents of each query, for rows without qid:"),
     ),
     notes=_NOTES,

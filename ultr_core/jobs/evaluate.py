@@ -274,13 +274,13 @@ JOB = Job(
         *setting_fields("relevant_grade"),
         Measures(
             "measures", "",
-            help="measures by the grades, such as \"nDCG@10 RR AP(rel=3) P(rel=3)@5\", by their "
-            "names in ir_measures, where a grade of 1 is relevant unless rel says otherwise and "
-            "nDCG(dcg='exp-log2') has the gain 2^grade - 1; default: these at --relevant-grade",
+            help="measures computed from the grades, by their names in ir_measures, such as "
+            "\"nDCG@10 RR AP(rel=3) P(rel=3)@5\"; a grade of 1 is relevant unless rel says "
+            "otherwise, and nDCG(dcg='exp-log2') has the gain 2^grade - 1; default: these at --relevant-grade",
         ),
         Choice(
             "empty_queries", "", {"skip": "left out", "zero": "counted as 0"}, default="skip",
-            help="what --measures do with queries without a relevant document; zero is what "
+            help="how --measures treats queries without a relevant document; zero is what "
             "trec_eval does",
         ),
         Switch(

@@ -201,7 +201,7 @@ def _query_texts(query: str) -> dict[str, str]:
         if key == "relevant":  # a page's link names the relevant documents one by one
             texts[key] = texts.get(key, "").replace(NOBODY, "") + text or NOBODY
         elif key in texts:
-            raise InputError(f"--query gives {key} twice; once is enough.")
+            raise InputError(f"--query gives {key} twice; give it once.")
         else:
             texts[key] = text
     return texts

@@ -85,9 +85,10 @@ class Method:
 
     It is made in one of three ways. estimator: weights the clicks, ``learner`` trains, and
     ``validated_by`` estimates the risk of the candidates on held-out clicks; None means the
-    estimator itself, at the smallest candidate threshold. trainer: learns from clicks in a way of
-    its own. ranker: does not learn from clicks and belongs to the world. knows_logger: whether it
-    is given the exposure of each document by the logger's law, instead of that in the log.
+    estimator itself, at the smallest candidate threshold. trainer: learns from clicks in its own
+    way. ranker: does not learn from clicks and belongs to the world. knows_logger: whether it
+    is given the exposure of each document under the logger's distribution over lists, instead of
+    that in the log.
     """
 
     key: str

@@ -169,7 +169,8 @@ def _read_learning_curve(result: StudyResult, points: list[Point]) -> str:
 
 
 def repair_headline(result: StudyResult, point: Point) -> str:
-    """From how many clicks the best repair at a place pays, and whom it surely beats there."""
+    """From how many clicks the best repair at a point pays off, and which rankers it surely "
+    "beats."""
     best = best_repair(result, point)
     if best is None:
         return _ON_ONE_LOG if result.plan.base.draws < 2 else _NOT_YET
@@ -188,9 +189,9 @@ def repair_headline(result: StudyResult, point: Point) -> str:
 
 
 def pays_from(result: StudyResult, repair: str) -> float | None:
-    """The fewest clicks from which a repair surely beats all that breaks, there and with more.
+    """The fewest clicks at which, and above which, a repair surely beats every unrepaired ranker.
 
-    None if it does not with the most clicks.
+    None if it does not do so with the most clicks.
     """
     start = None
     for point in result.plan.points:

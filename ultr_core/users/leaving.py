@@ -175,12 +175,12 @@ def simulate_leaving(
     query_draws: int,
     seed: Seed,
 ) -> ClickLog:
-    """Draw a log of users who may leave directly as counts: a click costs nothing.
+    """Draw a log of users who may leave, directly as counts, whatever the number of clicks.
 
     Going down a list, of S_h users who are still there after h clicks Binomial(S_h, a_k) click at
-    rank k, and of those Binomial(clicks, lambda) stay, with h + 1 clicks. So the law is that of
-    users who come one by one, whatever their number. Each count is the quantile at a fixed uniform
-    number, as in `simulate_counts`.
+    rank k, and of those Binomial(clicks, lambda) stay, with h + 1 clicks. So the distribution is
+    that of users simulated one by one, whatever their number. Each count is the quantile at a
+    fixed uniform number, as in `simulate_counts`.
 
     relevance, ranks [documents] as presented, query_offsets [queries + 1]. Rows have the clicks
     above as context; their impressions include users who had left, since a log cannot tell. The

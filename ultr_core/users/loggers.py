@@ -209,8 +209,7 @@ def _unscored(query: Query) -> Query:
 PRODUCTION = Logger(
     "production",
     "Production",
-    "Always shows the list of the production ranker; documents below the last rank are never "
-    "seen.",
+    "Always shows the list of the production ranker; documents below the last rank are never seen.",
     _always_counts,
     _always,
     _at_its_place,

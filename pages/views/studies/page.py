@@ -236,8 +236,8 @@ def run_button(lab: Lab, plan: Plan) -> None:
             else f"Continue: {counted(left, 'ranker')} left",
             key=f"run-{plan.study.name}", type="primary", icon=":material/play_arrow:",
             on_click=run.start, args=(plan,),
-            help="One ranker for each method, each point on the axis and each click log, with those "
-            "settings above that affect it; the study varies or fixes the others.",
+            help="One ranker for each method, each point on the axis and each click log, with "
+            "those settings above that affect it; the study varies or fixes the others.",
         )  # fmt: skip
 
 
