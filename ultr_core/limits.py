@@ -199,7 +199,7 @@ All else that is made for a visitor is at most a few times as large as what it i
 REGRESSED_FEATURES = Limit(
     4_000,
     "features",
-    "relevance is fitted with a table of all pairs of them",
+    "fitting relevance takes a table of all pairs of features",
     "leave some out, or choose a method without fitted relevance",
 )
 """Of a corpus on which relevance is regressed; the table takes 128 MB."""

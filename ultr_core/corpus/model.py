@@ -39,7 +39,7 @@ class Corpus:
         source_rows: int64 [documents], the row (from 0) of the file that each document came from,
         if the rows of a query were not together in that file; None if the order is that of the
         file.
-        notices: sentences that whoever uses the corpus should see.
+        notices: sentences that users of the corpus should see.
         unread_ids: if document_ids is None, why the file may contain document ids after all, as a
         clause; "" if it contains none.
 

@@ -295,7 +295,7 @@ _NOTES = "\n".join(
         "endings of OUT, before .gz, that select a format:",
         *(f"  {name:12} {', '.join(each.endings)}" for name, each in FORMATS.items()),
         "",
-        "Tables keep ids as they are, so that they can be read back. Import them into a",
+        "Tables keep ids unchanged, so that they can be read back. Import them into a",
         "spreadsheet as text: an id that begins with = is a formula there.",
         "",
         "examples (after python -m ultr_core):",

@@ -276,7 +276,8 @@ JOB = Job(
             "measures", "",
             help="measures computed from the grades, by their names in ir_measures, such as "
             "\"nDCG@10 RR AP(rel=3) P(rel=3)@5\"; a grade of 1 is relevant unless rel says "
-            "otherwise, and nDCG(dcg='exp-log2') has the gain 2^grade - 1; default: these at --relevant-grade",
+            "otherwise, and nDCG(dcg='exp-log2') has the gain 2^grade - 1; default: these at "
+            "--relevant-grade",
         ),
         Choice(
             "empty_queries", "", {"skip": "left out", "zero": "counted as 0"}, default="skip",

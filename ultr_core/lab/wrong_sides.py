@@ -15,7 +15,7 @@ class Sides:
 
     Attributes:
         better, worse: rankers with a smaller and with a larger true risk than production.
-        better_called_worse, worse_called_better: those of them whose estimate says the opposite.
+        better_called_worse, worse_called_better: how many of them are estimated to be the opposite.
     """
 
     better: int

@@ -142,8 +142,8 @@ def simulation_agrees(evidence: Evidence) -> Finding:
     sentence = (
         f"{counted(evidence.log.total_clicks, 'click')} of "
         f"{counted(evidence.log.query_draws, 'presentation')} give "
-        f"{best.value:.4f}; the expectation is {best.mean:.4f}, a distance of {z:+.2f} standard "
-        "errors."
+        f"{best.value:.4f}; the expectation is {best.mean:.4f}, which is {z:+.2f} standard errors "
+        "away."
     )
     return Finding(
         sentence,
@@ -177,7 +177,7 @@ def risk_recovered(evidence: Evidence) -> Finding:
     sentence = (
         f"Judging by clicks, the best ranker's risk is {plus_minus(recovered, reach, 3)}; its true "
         f"risk is "
-        f"{truth:.3f}, a distance of {z:+.1f} standard errors."
+        f"{truth:.3f}, which is {z:+.1f} standard errors away."
     )
     return Finding(
         sentence,

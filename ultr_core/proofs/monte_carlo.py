@@ -86,7 +86,7 @@ class Sample:
 def draw_users(world: SmallWorld, users: int, seed: int, *, after: Sample | None = None) -> Sample:
     """Simulate ``users`` more users, after those of ``after``.
 
-    User i uses the same random numbers whatever the world and however the users are divided into
+    User i uses the same random numbers in every world, however the users are divided into
     calls: estimates converge as users arrive, and editing a query redraws nothing.
 
     Raises:

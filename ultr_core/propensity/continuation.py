@@ -55,9 +55,9 @@ def estimate_continuation(log: ClickLog) -> ContinuationEstimate:
     """Estimate the probability lambda of continuing after a click.
 
     log: of fixed whole lists, its rows by clicks above (`count_by_clicks_above`, or
-    `simulate_leaving`). It assumes that users leave only after a click, with one lambda whatever
-    they clicked; examination, noise and relevance may be anything. Value: the ratio of the sums
-    above; interval: Student's t on the spread of the queries' parts of it, cut at 0.
+    `simulate_leaving`). It assumes that users leave only after a click, with the same lambda after
+    every click; nothing is assumed about examination, noise and relevance. Value: the ratio of the
+    sums above; interval: Student's t on the spread of the queries' parts of it, cut at 0.
 
     Raises InputError where lambda is not identified: without a click below a click, with documents
     that are not shown at one place in each presentation, with fewer than ``FEWEST_LATER`` clicks

@@ -95,9 +95,9 @@ def right_relevance(relevance: NDArray[np.bool_]) -> FloatArray:
 class Expectation:
     """What a document counts on average, once shown, for given users and a belief about them.
 
-    A document of relevance r counts factor r + constant, at whatever rank it is shown: the
-    estimator is then unbiased for the risk if that is r, and otherwise correct up to a factor and a
-    constant that are the same for every ranker (section 5.2).
+    A document of relevance r counts factor r + constant at every rank. The estimator is then
+    unbiased for the risk if the factor is 1 and the constant 0, and otherwise correct up to a
+    factor and a constant that are the same for every ranker (section 5.2).
 
     words: the assumption, as it follows "assumes that". users: how they click. belief: what the
     estimator is given, with the relevance that ``fitted`` derives from the true relevance.

@@ -60,7 +60,7 @@ class PropensityMethod:
     and reference. None if that would take too long. intervals: what its own intervals treat as
     independent, in words.
 
-    relevance_free: whether it is correct whatever the relevance at each rank, in a position model.
+    relevance_free: whether it is correct for any relevance at each rank, in a position model.
     rankers: how many must share the traffic of a log so that enough documents move.
     pairwise: whether its work grows with the square of the ranks. command: its name on the command
     line, if that is not the key.

@@ -112,7 +112,7 @@ def variance_of_delta(
 ) -> FloatArray:
     """Variance of the contribution of one presentation of each query, float64 [..., queries].
 
-    Var[Delta_hat | x] = sum_d rank(d | S)^2 u_d^2 pi_d (1 - pi_d), whatever v; noise-free with the
+    Var[Delta_hat | x] = sum_d rank(d | S)^2 u_d^2 pi_d (1 - pi_d), for any v; noise-free with the
     true propensities sum_d rank^2 r (1 - p) / p. Raises InputError where pi > 0 but q = 0.
     """
     spread = _spread(checked_probabilities(click_probability), numbers)

@@ -160,7 +160,7 @@ class ClickLog:
         if draws.shape != (self.query_offsets.size - 1,) or (draws < 0).any():
             raise InputError(
                 f"A click log of {self.query_offsets.size - 1} queries needs one number of "
-                "presentations for each, 0 or more."
+                "draws (presentations) for each, 0 or more."
             )
         draws.flags.writeable = False
         object.__setattr__(self, "draws", draws)

@@ -64,7 +64,7 @@ class LeavingUsers:
 
     @property
     def at_first(self) -> PositionModel:
-        """How they click as long as they have not clicked yet, and on what they still reach."""
+        """How they click before their first click, and on every document that they still reach."""
         return PositionModel(self.curve, self.eps_plus, self.eps_minus)
 
     def affine(self, ranks: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -230,7 +230,8 @@ def _thinned(counts: IntArray, probability: FloatArray, seed: Seed) -> IntArray:
 def count_by_clicks_above(
     sessions: Sessions, ranks: ArrayLike, query_offsets: ArrayLike
 ) -> ClickLog:
-    """The log of presentations with every click, its rows by clicks above as their context.
+    """Make a log from presentations and their clicks; its rows have the clicks above as their
+    context.
 
     sessions: the query of each presentation, and the presentation and document of each click;
     ranks [documents] as presented, query_offsets [queries + 1]. Raises InputError for a document

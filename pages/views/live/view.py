@@ -99,7 +99,8 @@ def _reading(result: LiveResult) -> None:
             f"**{contest.sentence}** {contest.null_sentence} The relative risk (share of the "
             "decided queries that it lost, divided by one half) is "
             f"{contest.test.relative_risk:.2f}. Traffic needed for 80% of such experiments to be "
-            f"significant: {traffic}; with as many as the paper had, {contest.paper_power:.0%} "
+            f"significant: {traffic}; with the number that the paper had, "
+            f"{contest.paper_power:.0%} "
             f"would be."
         )
         st.markdown(words)
