@@ -52,7 +52,8 @@ def hindsight_propensities(
     """
     if not (isinstance(continuation, (int, float)) and 0 <= continuation <= 1):
         raise InputError(
-            f"λ is {continuation}; the probability of continuing after a click is from 0 to 1.",
+            f"λ is {continuation}; the probability of continuing after a click must be from 0 to "
+            f"1.",
             "continuation",
         )
     above, at = np.asarray(clicks_above), np.asarray(ranks)

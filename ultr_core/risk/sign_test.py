@@ -69,8 +69,8 @@ class SignTest:
         )
         if not self.significant:
             return (
-                f"{numbers}. This shows no difference; the interval says how large one may still "
-                "be."
+                f"{numbers}. This shows no difference; the interval says how large a difference "
+                "may still be."
             )
         better = "wins" if self.wins > self.losses else "loses"
         return f"{numbers}. The first ranker {better} more often than chance would explain."

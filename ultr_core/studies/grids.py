@@ -215,7 +215,7 @@ STUDIES: Mapping[str, Study] = MappingProxyType(
                     repaired_by=("affine", "affine-doubly-robust"), read_at=45_000,
                 )
                 for name, title in (
-                    ("trust-mild", "Learning from users who trust the top a little"),
+                    ("trust-mild", "Learning from users who trust the top slightly"),
                     ("trust-steep", "Learning from users who trust the top"),
                 )
             ),
