@@ -70,18 +70,19 @@ def headline(picture: RiskPicture) -> str:
             "the right side of production."
         )
     if not weighted.wrong:
-        return f"Unweighted clicks call {naive.in_words}; weighting, none."
+        return f"Unweighted clicks call {naive.in_words}; weighted clicks, none."
     if not naive.wrong:
-        return f"Weighting calls {weighted.in_words}; unweighted clicks, none."
+        return f"Weighted clicks call {weighted.in_words}; unweighted clicks, none."
     if naive == weighted:
         return f"Unweighted and weighted clicks both call {naive.in_words}."
     are, called, count, _ = naive.main_fault
     they_are, are_called, number, _ = weighted.main_fault
     if are == they_are:
         return (
-            f"Of the {are} rankers, unweighted clicks call {count} {called}; weighting, {number}."
+            f"Of the {are} rankers, unweighted clicks call {count} {called}; weighted clicks, "
+            f"{number}."
         )
     return (
-        f"Unweighted clicks call {count} {are} rankers {called}; weighting calls {number} "
+        f"Unweighted clicks call {count} {are} rankers {called}; weighted clicks call {number} "
         f"{they_are} rankers {are_called}."
     )

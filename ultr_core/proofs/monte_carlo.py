@@ -292,7 +292,8 @@ def convergence(
     variance = float(law.variance(values))
     if variance == 0.0:
         raise InputError(
-            "The weighted loss is the same for every user, so there is nothing to converge.",
+            "The weighted loss is the same for every user, so its average is constant from the "
+            "first user.",
             "no_variance",
         )
     target = dot(query.new, world.constant_noise) if noisy else query.loss(query.new)

@@ -54,7 +54,7 @@ class ContinuationEstimate:
 def estimate_continuation(log: ClickLog) -> ContinuationEstimate:
     """Estimate the probability lambda of continuing after a click.
 
-    log: of fixed whole lists, its rows by clicks above (`count_by_clicks_above`, or
+    log: from fixed whole lists, with rows by clicks above (`count_by_clicks_above`, or
     `simulate_leaving`). It assumes that users leave only after a click, with the same lambda after
     every click; nothing is assumed about examination, noise and relevance. Value: the ratio of the
     sums above; interval: Student's t on the spread of the queries' parts of it, cut at 0.

@@ -461,7 +461,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "With more clicks, the propensity-weighted ranker approaches the skyline.",
                 "7.2",
                 f"With the most clicks, it is within {CLOSE:.0%} of the gap between production and "
-                f"skyline, and better than at the fewest by more than {FLAT:.0%} of it (upper and "
+                f"skyline, and better than with the fewest by more than {FLAT:.0%} of it (upper "
+                f"and "
                 "lower ends of the intervals).",
                 approaches_skyline,
             ),

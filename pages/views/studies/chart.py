@@ -24,7 +24,7 @@ def show_partial(result: StudyResult) -> None:
 
 
 def show_study(result: StudyResult, *, key: str) -> None:
-    """The picture, files to take away, and the world behind a mark that is clicked."""
+    """The picture, files to download, and the world behind a mark that is clicked."""
     draw = partial(study_figure, result)
     figure = draw(theme=theme())
     with st.container(key=f"whole-figure-{figure.name}-{key}", gap="xsmall"):
