@@ -115,6 +115,6 @@ def _require_enough(later: int, queries: int) -> None:
         raise InputError(
             f"In {counted(queries, 'query', 'queries')} a document was clicked without a click "
             f"above it and shown below one in another presentation, and {FEWEST_QUERIES} are "
-            "needed to estimate λ; it takes queries that are shown more than once.",
+            "needed to estimate λ; this requires queries that are shown more than once.",
             "continuation",
         )

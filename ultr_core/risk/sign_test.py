@@ -69,7 +69,7 @@ class SignTest:
         )
         if not self.significant:
             return (
-                f"{numbers}. This shows no difference; the interval says how large a difference "
+                f"{numbers}. This shows no difference; the interval shows how large a difference "
                 "may still be."
             )
         better = "wins" if self.wins > self.losses else "loses"
