@@ -90,7 +90,7 @@ class Comparison:
     differences: Mapping[tuple[str, str], Estimate] = field(default_factory=dict)
 
     def side(self, first: str, second: str) -> int:
-        """Side of 0 on which the interval of risk(first) - risk(second) lies; 0 if it contains 0."""
+        """Side of 0 on which the interval of risk(first) - risk(second) lies, 0 if on both."""
         if (first, second) in self.differences:
             return self.differences[first, second].side
         return -self.differences[second, first].side

@@ -159,7 +159,7 @@ class RiskPicture:
 
     @property
     def weights_alike(self) -> bool:
-        """Whether every click has the same weight, so the effective size is the number of clicks."""
+        """Whether every click has the same weight, so that the effective number is all of them."""
         return math.isclose(self.weighted.effective_sample_size, self.clicks)
 
     def preferred(self, estimates: EstimatedRisks) -> tuple[str, bool]:

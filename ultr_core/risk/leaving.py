@@ -54,8 +54,7 @@ def leaving_moments(
     ranks: ArrayLike,
     query_offsets: ArrayLike,
 ) -> LeavingMoments:
-    """Mean and variance of sum over rows of rank (u clicks + v impressions), one presentation of a
-    query.
+    """Mean and variance of sum over rows of rank (u clicks + v impressions) of one presentation.
 
     A recursion from the last rank up, over the clicks above h. With x = rank u, y = rank v and a
     the click probability of a user who is still there,

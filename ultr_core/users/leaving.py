@@ -230,8 +230,7 @@ def _thinned(counts: IntArray, probability: FloatArray, seed: Seed) -> IntArray:
 def count_by_clicks_above(
     sessions: Sessions, ranks: ArrayLike, query_offsets: ArrayLike
 ) -> ClickLog:
-    """Make a log from presentations and their clicks; its rows have the clicks above as their
-    context.
+    """Make a log from presentations and their clicks, with the clicks above as context of its rows.
 
     sessions: the query of each presentation, and the presentation and document of each click;
     ranks [documents] as presented, query_offsets [queries + 1]. Raises InputError for a document
