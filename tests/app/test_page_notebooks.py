@@ -263,6 +263,6 @@ def test_own_files_give_the_numbers_of_the_page(
     verdict = next(
         t
         for t in words(app).splitlines()
-        if t.startswith("**These clicks say that the ranker trained here")
+        if t.startswith("**These clicks show that the ranker trained here")
     )
     assert verdict.strip("*") in out

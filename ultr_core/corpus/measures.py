@@ -207,7 +207,7 @@ def measure_named(text: str) -> Measure:
         )
     wrong = ""
     if kind == "nDCG" and found[2]:
-        wrong = "nDCG takes grades as they are and has no rel"
+        wrong = "nDCG uses the grades themselves and has no rel"
     elif kind != "nDCG" and found[3]:
         wrong = f"{kind} has no gain; dcg belongs to nDCG"
     elif kind == "P" and not found[4]:

@@ -204,8 +204,8 @@ PROPENSITY_METHODS: Mapping[str, PropensityMethod] = MappingProxyType(
             PropensityMethod(
                 "ctr",
                 "Uncorrected click rates",
-                "documents are equally relevant at every rank, which rankers are built to "
-                "prevent; relevance at the top makes the curve too steep",
+                "documents are equally relevant at every rank, although rankers are built "
+                "to prevent that; relevance at the top makes the curve too steep",
                 "the naive reading of section 5.3's rates",
                 relevance_free=False,
                 from_displays=estimate_click_rates,
