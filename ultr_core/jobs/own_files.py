@@ -73,11 +73,11 @@ QRELS = File(
 TABLES = (
     File(
         "query_texts", "", metavar="FILE.csv",
-        help="ids of the texts by which the log names queries: columns query_id and text",
+        help="table with the id of each query text in the log: columns query_id and text",
     ),
     File(
         "document_names", "", metavar="FILE.csv",
-        help="ids of the names by which the log names documents: columns document_id and name",
+        help="table with the id of each document name in the log: columns document_id and name",
     ),
 )  # fmt: skip
 OWN_FIELDS: tuple[Field, ...] = (
