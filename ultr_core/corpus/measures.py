@@ -119,7 +119,7 @@ class Measure:
             "log2(1 + rank)",
             "RR": f"1 / rank of the first relevant document, {relevant}",
             "AP": f"precision averaged over all relevant documents, {relevant}",
-            "P": f"share of the first {self.cutoff or 0} that is relevant, {relevant}",
+            "P": f"share of relevant documents among the first {self.cutoff or 0}, {relevant}",
         }
         return about[self.kind]
 

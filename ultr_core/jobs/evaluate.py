@@ -141,8 +141,9 @@ class Evidence:
         true = result.true
         if true is not None:
             print()
-            print(f"{'From the grades':22}{true.risk:10.3f}  risk, each query once. {true.rule}")
-            print(f"{'':22}{true.risk_of_log:10.3f}  risk, queries as often as in the log")
+            once = f"risk, each query counted once. {true.rule}"
+            print(f"{'From the grades':22}{true.risk:10.3f}  {once}")
+            print(f"{'':22}{true.risk_of_log:10.3f}  risk, queries counted as often as in the log")
             print(f"{'':22}{true.mean_rank:10.3f}  {MEAN_RANK_BY_GRADES}")
             ndcg = true.ndcg
             print(f"{'':22}{ndcg.value:10.3f}  NDCG@{NDCG_CUTOFF}, {NDCG.words}. {ndcg.rule}")

@@ -31,6 +31,7 @@ from ultr_core.proofs.monte_carlo import MOST_USERS
 from ultr_core.proofs.small_query import LETTERS
 from ultr_core.proofs.small_world import DEFAULTS, NOBODY
 from ultr_core.settings import SETTING_FIELDS, Settings
+from ultr_core.words import section_words
 
 SIMULATED = 10_000  # users for a derivation on the command line
 
@@ -117,7 +118,8 @@ class Checked:
     def show(self) -> None:
         """Print a table."""
         for check in self.checks:
-            print(f"{check.finding.status:28} {check.name:26} section {check.proof.section}")
+            where = section_words(check.proof.section)
+            print(f"{check.finding.status:28} {check.name:26} {where}")
             print(f"    {check.proof.title}.")
             print(f"    {check.comparison}. {check.finding.sentence}")
             if not check.finding.holds:

@@ -41,7 +41,7 @@ from ultr_core.studies import (
     study_headline,
     taken_words,
 )
-from ultr_core.words import counted, part_of, with_minus
+from ultr_core.words import counted, part_of, section_words, with_minus
 
 _WORDS = read(__file__, "studies")
 
@@ -253,8 +253,8 @@ def claims_section(
             rule, found = claim.rule, claim.finding
             label = f"{mark(found.outcome)} **{found.outcome}**: {rule.said}"
             with st.expander(label, type="compact"):
-                found_words = with_minus(found.sentence)
-                st.markdown(f"Section {rule.section}. Test: {rule.test} {found_words}")
+                where = section_words(rule.section)
+                st.markdown(f"{where}. Test: {rule.test} {with_minus(found.sentence)}")
 
 
 def _steps_section(name: str, steps: Sequence[Step[Settings]]) -> None:
