@@ -135,7 +135,7 @@ def propensities(app: AppTest, out: str) -> None:
 
 
 def live(app: AppTest, out: str) -> None:
-    contests = re.findall(r"^\*\*(Propensity-weighted [^*]*)\*\*", words(app), re.MULTILINE)
+    contests = re.findall(r"^\*\*(The weighted ranker [^*]*)\*\*", words(app), re.MULTILINE)
     assert out.splitlines()[0] == " ".join(contests)
     for row in app.table[0].value.to_dict("records"):
         assert any(f" {value}\n" in out for value in row.values())
