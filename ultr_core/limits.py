@@ -199,7 +199,7 @@ All else that is made for a visitor is at most a few times as large as what it i
 REGRESSED_FEATURES = Limit(
     4_000,
     "features",
-    "relevance is fitted with a table of all pairs of them",
+    "fitting relevance takes a table of all pairs of features",
     "leave some out, or choose a method without fitted relevance",
 )
 """Of a corpus on which relevance is regressed; the table takes 128 MB."""
@@ -213,7 +213,7 @@ VISITORS_PAIRS = Limit(
 """What a ranker is trained on for a visitor; pairs grow with the square of a query."""
 
 VISITORS_TRAINING_SECONDS = Limit(
-    600, "seconds", "visitors take turns to train on their own data",
+    600, "seconds", "visitors take turns training on their own data",
     "set C and the threshold, so that one fit is enough, or use the command fit, which has no "
     "such limit",
 )  # fmt: skip

@@ -31,7 +31,7 @@ _ALL = (
     Number(
         "eta", "Bias severity η", 0.0, 2.0, default=1.0, symbol="η", decimals=2, step=0.05,
         help="How fast attention falls with rank: the document at rank r is examined with "
-        "probability p_r = (1/r)^η. At 0 everybody reads the whole list; the paper uses 1.",
+        "probability p_r = (1/r)^η. At 0 everybody reads the whole list. The paper uses 1.",
     ),
     Number(
         "eps_minus", "Click noise ε₋", 0.0, 0.99, default=0.1, symbol="ε₋", decimals=2, step=0.01,
@@ -105,21 +105,21 @@ LOGGER_FIELD = Choice(
         "plackett-luce": "Plackett-Luce",
         "mixture": "Mixture of rankers",
     },
-    help="Which lists users see: always the production ranking, that ranking with a random lower "
-    "document at its last rank, a new random list drawn from the production scores, or the "
-    "production ranking in 80% of the draws and a random order in the others.",
+    help="Which lists users see: the production ranking every time, that ranking with a random "
+    "lower document at its last rank, a new random list drawn from the production scores, or the "
+    "production ranking in 80% of the presentations and a random order in the rest.",
 )  # fmt: skip
 """Written out; the keys of `ultr_core.users.LOGGERS`."""
 
 SHOWN_FIELD = Number(
     "shown", "List length k", 1, 1_000_000, default=1_000_000, symbol="k",
-    help="The number of documents that a list shows. Nobody sees documents below that.",
+    help="The number of documents in a list. Nobody sees the documents below that rank.",
 )  # fmt: skip
 
 CONTINUATION_FIELD = Number(
     "continuation", "Continuation λ", 0.01, 1.0, default=0.5, symbol="λ", decimals=2, step=0.01,
     help="Probability that a leaving user continues down the list after a click; at 1 nobody "
-    "leaves. Hindsight estimators know it.",
+    "leaves. Hindsight estimators are given it.",
 )  # fmt: skip
 
 FURTHER_FIELDS: tuple[Choice | Number, ...] = (

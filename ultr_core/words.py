@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _NEGATIVE = re.compile(r"(?<![\w.)\]])-(?=\d)")
+_SECTIONS = re.compile(r"(\d[\d.]*(?:, \d[\d.]*)*)(.*)")
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
@@ -61,6 +62,20 @@ def as_argument(path: str, *taken: str) -> str:
     ('log.csv', './-x', './log')
     """
     return f"./{path}" if path.startswith("-") or path in taken else path
+
+
+def section_words(place: str) -> str:
+    """Where in the paper something is, from its section numbers and what follows them.
+
+    >>> section_words("4, 5, 7.2"), section_words("7.3 and 7.4"), section_words("5.4, later work")
+    ('Sections 4, 5 and 7.2', 'Sections 7.3 and 7.4', 'Section 5.4, later work')
+    """
+    found = _SECTIONS.match(place.replace(" and ", ", "))
+    if found is None:
+        return place
+    *others, last = found[1].split(", ")
+    numbers = f"Sections {', '.join(others)} and {last}" if others else f"Section {last}"
+    return numbers + found[2]
 
 
 def with_minus(text: str) -> str:

@@ -62,8 +62,8 @@ def launched_with(arguments: Sequence[str]) -> tuple[Launch, tuple[str, ...]]:
     faults = []
     if unknown:
         faults.append(
-            f"This server was started with {quoted(unknown[0])}, which it does not know and "
-            f"ignores; {_RIGHT}."
+            f"This server was started with {quoted(unknown[0])}, which is not one of its "
+            f"options and is ignored; {_RIGHT}."
         )
     faults += [
         f"This server was started with {option} more than once, and the last one is used; give it "

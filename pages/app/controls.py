@@ -201,7 +201,7 @@ def history_buttons(page: PageInfo) -> None:
     )  # fmt: skip
     st.button(
         "Redo", key="redo", icon=":material/redo:", shortcut="Alt+Y", on_click=_go,
-        args=(page, 1), disabled=_next(page, 1) is None, help="Redo what was undone (Alt+Y).",
+        args=(page, 1), disabled=_next(page, 1) is None, help="Redo the undone change (Alt+Y).",
     )  # fmt: skip
     st.button(
         "Reset", key="reset", icon=":material/restart_alt:",

@@ -225,6 +225,6 @@ def curve_buttons(values: Sequence[float], settings: Settings, *, key: str) -> N
         lab_button("Use it for users and learner", both, key=f"use-{key}-both")
     cut = f", ranks 1 to {MOST_RANKS}" if len(values) > MOST_RANKS else ""
     st.markdown(
-        "The first button makes the learner divide by it; the second also makes users examine by "
+        "The first button makes the learner divide by it; the second also makes users follow "
         f"it ({SIGNIFICANT_DIGITS} digits{cut}, so that the link stays short)."
     )

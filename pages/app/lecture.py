@@ -62,7 +62,7 @@ def _asked() -> Lecture | None:
         if mode is not None:
             link.add_notices(
                 [f"The link asks for the mode {quoted(mode)}, which does not exist; the usual page "
-                 "is shown. Links to lecture mode are under Share and take away."]
+                 "is shown. Links to lecture mode are under Share and download."]
             )  # fmt: skip
         return None
     if CONTROLS not in st.query_params:
@@ -72,7 +72,7 @@ def _asked() -> Lecture | None:
     if unknown:
         link.add_notices(
             [f"The link asks for the control {quoted(unknown[0])}, which does not exist, so it is "
-            "ignored. Choose controls under Share and take away."]
+            "ignored. Choose controls under Share and download."]
         )  # fmt: skip
     return Lecture(tuple(dict.fromkeys(name for name in names if name in PARAMETERS)))
 

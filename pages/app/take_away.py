@@ -48,11 +48,11 @@ def share(context: PageContext, lesson: lecture.Lecture | None) -> None:
 
 
 def _button(context: PageContext, settings: Settings, lesson: lecture.Lecture | None) -> None:
-    if st.button("Share and take away", key=KEY, icon=":material/ios_share:", width="stretch"):
+    if st.button("Share and download", key=KEY, icon=":material/ios_share:", width="stretch"):
         _dialog(context, settings, lesson)
 
 
-@st.dialog("Share and take away", width="large")
+@st.dialog("Share and download", width="large")
 def _dialog(context: PageContext, settings: Settings, lesson: lecture.Lecture | None) -> None:
     address = link.address(context.info.path, settings)
     if opens_only_here(address):

@@ -135,7 +135,7 @@ def propensities(app: AppTest, out: str) -> None:
 
 
 def live(app: AppTest, out: str) -> None:
-    contests = re.findall(r"^\*\*(Propensity-weighted [^*]*)\*\*", words(app), re.MULTILINE)
+    contests = re.findall(r"^\*\*(The weighted ranker [^*]*)\*\*", words(app), re.MULTILINE)
     assert out.splitlines()[0] == " ".join(contests)
     for row in app.table[0].value.to_dict("records"):
         assert any(f" {value}\n" in out for value in row.values())
@@ -263,6 +263,6 @@ def test_own_files_give_the_numbers_of_the_page(
     verdict = next(
         t
         for t in words(app).splitlines()
-        if t.startswith("**These clicks say that the ranker trained here")
+        if t.startswith("**These clicks show that the ranker trained here")
     )
     assert verdict.strip("*") in out

@@ -173,7 +173,7 @@ def test_deep_link_is_the_first_request_of_a_fresh_server(
         menu = page.get_by_test_id("stTopNavLinkContainer").first.locator("..")
         expect(menu).to_contain_text("Lab")
         expect(menu).not_to_contain_text(re.compile(r"\bapp\b"))
-        expect(page.get_by_role("button", name="Share and take away")).to_be_visible()
+        expect(page.get_by_role("button", name="Share and download")).to_be_visible()
         expect(slider(page, "Bias severity")).to_be_visible(visible=False)
 
 

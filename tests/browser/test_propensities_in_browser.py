@@ -140,7 +140,7 @@ def test_the_live_experiment_runs_small_and_reads_its_result(
 ) -> None:
     page = opened(open_page, address + LIVE)
     expect(page.get_by_role("heading", level=1)).to_contain_text("prefer the weighted ranker")
-    expect(page.get_by_text(re.compile("^Propensity-weighted")).first).to_be_visible()
+    expect(page.get_by_text(re.compile("^The weighted ranker")).first).to_be_visible()
     before = page.locator("strong").first.inner_text()
     slider(page, "Interleaved queries").focus()
     page.keyboard.press("ArrowRight")

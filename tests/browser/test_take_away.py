@@ -28,7 +28,7 @@ def test_link_of_the_dialog_opens_the_same_state_elsewhere(
     open_page: OpenPage, address: str, chromium: Browser
 ) -> None:
     page = opened(open_page, f"{address}{LINK}&eta=0.5&examination=weight")
-    page.get_by_role("button", name="Share and take away").focus()
+    page.get_by_role("button", name="Share and download").focus()
     page.keyboard.press("Enter")
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_role("img", name="QR code of this link")).to_be_visible()
@@ -62,7 +62,7 @@ def test_undo_by_keyboard_restores_the_slider(open_page: OpenPage, address: str)
 
 def test_notebook_is_downloaded_whole(open_page: OpenPage, address: str, tmp_path: Path) -> None:
     page = opened(open_page, address + LINK)
-    page.get_by_role("button", name="Share and take away").click()
+    page.get_by_role("button", name="Share and download").click()
     with page.expect_download() as download:
         page.get_by_role("dialog").get_by_role("button", name="Notebook").click()
     assert download.value.suggested_filename == "ultr-lab.ipynb"

@@ -63,7 +63,7 @@ def test_what_is_opened_meanwhile_says_what_is_awaited(unheard: Page) -> None:
 
 
 def test_the_button_of_a_window_says_so_only_while_the_page_computes(unheard: Page) -> None:
-    button = unheard.get_by_role("button", name="Share and take away")
+    button = unheard.get_by_role("button", name="Share and download")
     button.click()
     place = unheard.locator(".st-key-share")
     assert said(place) == "none"

@@ -105,7 +105,7 @@ def of_content(entry: Any) -> Iterator[str]:
 
 def of_guide(text: str) -> Iterator[str]:
     """The paragraphs and cells of a guide, without code."""
-    text = re.sub(r"^```.*?^```$|^    .*$", "", text, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"^```.*?^```$|^    [^\n]*$", "", text, flags=re.MULTILINE | re.DOTALL)
     for part in re.split(r"\n\s*\n|\n(?=\s*- )|\||\n(?=#)", text):
         yield re.sub(r"\s*\n\s*", " ", re.sub(r"`[^`]*`", "X", part)).strip()
 

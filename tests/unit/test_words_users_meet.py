@@ -95,7 +95,7 @@ def test_a_readers_ranker_is_better_or_cannot_be_told_apart() -> None:
         found = Estimate(-0.5, reach / 2, -0.5 - reach, -0.5 + reach, 9, 9.0)
         return RankerDifference("mine.json", "what users saw", found).sentence
 
-    assert told(0.1).startswith("These clicks say that mine.json is better than what users saw")
+    assert told(0.1).startswith("These clicks show that mine.json is better than what users saw")
     assert told(9.0).startswith("These clicks cannot tell mine.json from what users saw")
 
 

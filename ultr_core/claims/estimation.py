@@ -313,8 +313,8 @@ def _trust_is_corrected(lab: Lab) -> Finding:
     corrected = largest_error(world, "affine-correction")
     plain = largest_error(world, "affine-law")
     return Finding(
-        f"Under trust bias, the affine correction is off by {corrected}, plain weighting by "
-        f"{float(plain):.3f}.",
+        f"Under trust bias, the affine correction is off by {corrected}, and plain weighting "
+        f"is off by {float(plain):.3f}.",
         float(corrected),
         reason="The paper mentions tests with rank-dependent noise but gives no results; the "
         "correction is later work.",

@@ -275,8 +275,8 @@ def _only_relevant_propensities(lab: Lab) -> Finding:
 def _unconfoundedness(lab: Lab) -> Finding:
     worst = largest_error(breaking(clean_small(lab, "4f"), "attraction"), "ips-unbiased")
     return Finding(
-        f"If relevance attracts the eye, the average is off by exactly {worst}, whatever the "
-        "number of users; ε₋ = 0.",
+        f"If relevance attracts the eye, the average is off by exactly {worst}, regardless of "
+        "the number of users; ε₋ = 0.",
         float(worst),
         ">",
     )

@@ -84,7 +84,7 @@ def _robust_bias(lab: Lab) -> Finding:
         worst = max(worst, abs(case.errors[new] - claimed))
     return Finding(
         f"Over {len(RANKINGS)} rankings the enumerated error, at most "
-        f"{abs(case.largest_error)}, is {worst} from the closed form.",
+        f"{abs(case.largest_error)}, differs from the closed form by {worst}.",
         float(worst),
     )
 

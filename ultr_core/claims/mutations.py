@@ -670,7 +670,7 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             "The clipped learner does not clip.", "learning-curve", clipped="propensity"
         ),
         "study-clips-all": _studies(
-            "The clipped learner always takes τ = 1.", "learning-curve", clip=1.0, clipped="naive"
+            "The clipped learner always uses τ = 1.", "learning-curve", clip=1.0, clipped="naive"
         ),
         "study-belief-unused": _studies(
             "The learner ignores its assumed η.", "misspecification", propensity="naive"

@@ -166,7 +166,7 @@ def _irrelevant_must_be_seen(lab: Lab) -> Finding:
     wrong, pairs = wrong_order(truth, expected)
     return Finding(
         f"If nobody sees irrelevant documents below rank {CUT}, {wrong:,} of {pairs:,} pairs of "
-        "rankers are in the wrong order in expectation, whatever the number of users.",
+        "rankers are in the wrong order in expectation, regardless of the number of users.",
         float(wrong),
         ">",
         reason="The proof sums over all candidates, so with noise every document shown needs a "

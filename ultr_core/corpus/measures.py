@@ -119,7 +119,7 @@ class Measure:
             "log2(1 + rank)",
             "RR": f"1 / rank of the first relevant document, {relevant}",
             "AP": f"precision averaged over all relevant documents, {relevant}",
-            "P": f"share of the first {self.cutoff or 0} that is relevant, {relevant}",
+            "P": f"share of relevant documents among the first {self.cutoff or 0}, {relevant}",
         }
         return about[self.kind]
 
@@ -207,7 +207,7 @@ def measure_named(text: str) -> Measure:
         )
     wrong = ""
     if kind == "nDCG" and found[2]:
-        wrong = "nDCG takes grades as they are and has no rel"
+        wrong = "nDCG uses the grades themselves and has no rel"
     elif kind != "nDCG" and found[3]:
         wrong = f"{kind} has no gain; dcg belongs to nDCG"
     elif kind == "P" and not found[4]:

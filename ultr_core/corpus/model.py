@@ -39,7 +39,7 @@ class Corpus:
         source_rows: int64 [documents], the row (from 0) of the file that each document came from,
         if the rows of a query were not together in that file; None if the order is that of the
         file.
-        notices: sentences that whoever uses the corpus should see.
+        notices: sentences that users of the corpus should see.
         unread_ids: if document_ids is None, why the file may contain document ids after all, as a
         clause; "" if it contains none.
 
@@ -135,7 +135,7 @@ class Corpus:
     def relevance(self, threshold: int) -> NDArray[np.bool_]:
         """Binary relevance r_i = [grade_i >= threshold], bool [documents].
 
-        The paper takes grades 3 and 4 of 0..4 as relevant (section 7.1), threshold 3.
+        The paper treats grades 3 and 4 of 0..4 as relevant (section 7.1), threshold 3.
 
         Raises:
             InputError: a threshold that is below 1, which would make every document relevant, or

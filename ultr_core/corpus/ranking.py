@@ -458,7 +458,8 @@ def _ranks_and_grades(ranks: ArrayLike, grades: ArrayLike) -> tuple[NDArray[Any]
     judged = real_numbers(grades, "The grade of the documents").astype(np.float64)
     if judged.ndim != 1 or places.shape[-1:] != judged.shape:
         raise InputError(
-            f"Ranks have the shape {places.shape} but documents the shape {judged.shape}; every "
+            f"Ranks have the shape {places.shape} but documents have the shape {judged.shape}; "
+            f"every "
             "document needs a rank and a grade."
         )
     require_finite(places, "rank")

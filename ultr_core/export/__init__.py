@@ -1,4 +1,4 @@
-"""Things to take away: figures as files, notebooks, what made a result."""
+"""Things to download: figures as files, notebooks, what made a result."""
 
 from typing import TYPE_CHECKING
 

@@ -12,7 +12,7 @@ from ultr_core.figures.studies import cut_words, study_figure
 from ultr_core.findings import Finding, Outcome
 from ultr_core.risk import FOR_ONE_WORLD
 from ultr_core.studies import LOSSES, STUDY_METHODS, Claim, Rule, StudyResult, judge, read_study
-from ultr_core.words import counted, part_of
+from ultr_core.words import counted, part_of, section_words
 
 _MARKS: Mapping[Outcome, str] = {
     "holds": "✓",
@@ -98,7 +98,7 @@ def _study_section(result: StudyResult) -> str:
             f"<h2>{escape(study.title)}</h2>",
             f"<p><strong>{escape(read_study(result))}</strong></p>",
             f'<figure role="img" aria-label="{escape(figure.alt, quote=True)}">{svg}</figure>',
-            f"<p>{origin}, section {escape(study.section)}; scale {result.plan.scale}, "
+            f"<p>{origin}, {escape(section_words(study.section))}; scale {result.plan.scale}, "
             f"{counted(result.plan.base.draws, 'click log')} per point, bars are 95% intervals "
             f"over them {FOR_ONE_WORLD}. "
             f"{escape(_loss_sentence(result))} {escape(cut_words(figure, result))}</p>",
@@ -127,9 +127,10 @@ def _claims_table(claims: Sequence[Claim]) -> str:
 
 
 def _claim_row(rule: Rule, found: Finding) -> str:
+    where = section_words(rule.section)
     return (
         f'<tr><td class="verdict {found.outcome.replace(" ", "-")}">{_MARKS[found.outcome]} '
-        f"{found.outcome}</td><td>{escape(rule.said)} (Section {rule.section})<br>"
+        f"{found.outcome}</td><td>{escape(rule.said)} ({where})<br>"
         f"<small>Test: {escape(rule.test)}<br>{escape(found.sentence)}</small></td></tr>"
     )
 

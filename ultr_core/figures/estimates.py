@@ -40,7 +40,7 @@ MARGIN = 0.14  # how far from the edge the arrows sit that point beyond it
 BESIDE, ASIDE = 0.5, 1.5  # from an arrow to its number, and between the arrows of one corner
 NAME = (1.4, 0.6)  # room of a name on the axes
 HEIGHTS = {"left": (0.8 - EDGE, 2.6), "right": (-2.1, EDGE)}  # of names, clear of a shade's words
-NAMED = ("skyline", "halfway", "a worse one")
+NAMED = ("skyline", "halfway", "worse ranker")
 METHODS = ("naive", "propensity")
 LEGEND_MARKS = dict(zip(METHODS, "▲●", strict=True))
 COLUMNS = (
@@ -166,7 +166,7 @@ def _counts(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def named_rankers(picture: RiskPicture) -> tuple[int, int, int]:
-    """The skyline, the middle of the way to it, and one a little worse than production."""
+    """The skyline, the ranker halfway to it, and a ranker a little worse than production."""
     between = [place for place, kind in enumerate(picture.kinds) if kind == "between"]
     true = picture.true_risk - picture.true_risk[picture.production]
     inside = np.where(true < EDGE / 3, true, -np.inf)

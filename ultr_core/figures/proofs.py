@@ -141,8 +141,8 @@ def _errors(theme: Theme) -> dict[str, Any]:
             y=y("error"),
             tooltip=tooltips(
                 ("users:Q", "Users", ","),
-                ("error:Q", "Error seen", ".3g"),
-                ("exact:Q", "Error predicted", ".3g"),
+                ("error:Q", "Observed error", ".3g"),
+                ("exact:Q", "Predicted error", ".3g"),
             ),
         ),
     ]
@@ -203,8 +203,8 @@ def _race(theme: Theme) -> dict[str, Any]:
     tooltip = tooltips(
         ("name:N", "Estimate"),
         ("clicks:Q", "Clicks", ",.3g"),
-        ("seen:Q", "Error seen", ".3g"),
-        ("exact:Q", "Error predicted", ".3g"),
+        ("seen:Q", "Observed error", ".3g"),
+        ("exact:Q", "Predicted error", ".3g"),
     )
     layers = [
         crossing.mark_rule(color=ink.text, strokeDash=[5, 4], strokeWidth=2).encode(x=x),

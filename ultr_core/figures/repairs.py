@@ -41,7 +41,7 @@ RULES = {"production": "Production", "skyline": "Skyline"}
 def repair_figure(result: StudyResult, point: Point, *, theme: Theme = "light") -> Figure:
     """Test risk of each ranker in a repair study at one number of clicks, with intervals over logs.
 
-    Production and skyline are rules through all rows; the rows of repairs say so.
+    Production and skyline are lines through all rows; rows of repairs are labelled as such.
     """
     study = result.plan.study
     trained = [key for key in study.methods if key not in FIXED_METHODS]
@@ -139,7 +139,7 @@ NAMES = {
 def users_figure(
     settings: Settings, believing: Sequence[str] = (), *, theme: Theme = "light"
 ) -> Figure:
-    """How users of these settings look and click by rank; nobody sees what is below the lists.
+    """How users with these settings look and click by rank; nobody sees what is below the lists.
 
     believing: keys of methods of a study whose assumed curves are drawn as well.
     """

@@ -647,7 +647,7 @@ def _sentences(log: PresentationLog, rows: UsableRows) -> Iterator[str]:
     moved, pairs = log.moved_pairs, int(log.pairs.size)
     yield (
         f"{part_of(moved, pairs, '(query, document) pair', does='was', do='were')} shown at more "
-        "than one position; only documents that moved separate position from relevance."
+        "than one position; only these can separate position from relevance."
     )
     if int(log.position.max()) == 1:
         yield "Only position 1 occurs in this log, so there is no other position to compare with."

@@ -47,7 +47,7 @@ VERDICT = Choice(
     {ALL: "All", **{outcome.replace(" ", "-"): outcome for outcome in OUTCOMES}},
 )
 CHECKS = Switch(
-    "claim_checks", "How each is checked", help="Add how each claim is checked, and remarks."
+    "claim_checks", "How each is checked", help="Also show how each claim is checked, with remarks."
 )
 PLACE = Choice(
     "reading_place",

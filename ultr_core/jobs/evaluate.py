@@ -76,7 +76,7 @@ class Measures(Field):
     @property
     def wanted(self) -> str:
         """How they are written."""
-        return "measures by their names in ir_measures, with a blank between"
+        return "measures by their names in ir_measures, separated by spaces"
 
     def checked(self, value: Any) -> tuple[Measure, ...]:
         """Each once; raises InputError for a name that is not known."""
@@ -141,8 +141,9 @@ class Evidence:
         true = result.true
         if true is not None:
             print()
-            print(f"{'From the grades':22}{true.risk:10.3f}  risk, each query once. {true.rule}")
-            print(f"{'':22}{true.risk_of_log:10.3f}  risk, queries as often as in the log")
+            once = f"risk, each query counted once. {true.rule}"
+            print(f"{'From the grades':22}{true.risk:10.3f}  {once}")
+            print(f"{'':22}{true.risk_of_log:10.3f}  risk, queries counted as often as in the log")
             print(f"{'':22}{true.mean_rank:10.3f}  {MEAN_RANK_BY_GRADES}")
             ndcg = true.ndcg
             print(f"{'':22}{ndcg.value:10.3f}  NDCG@{NDCG_CUTOFF}, {NDCG.words}. {ndcg.rule}")
@@ -274,13 +275,14 @@ JOB = Job(
         *setting_fields("relevant_grade"),
         Measures(
             "measures", "",
-            help="measures by the grades, such as \"nDCG@10 RR AP(rel=3) P(rel=3)@5\", by their "
-            "names in ir_measures, where a grade of 1 is relevant unless rel says otherwise and "
-            "nDCG(dcg='exp-log2') has the gain 2^grade - 1; default: these at --relevant-grade",
+            help="measures computed from the grades, by their names in ir_measures, such as "
+            "\"nDCG@10 RR AP(rel=3) P(rel=3)@5\"; a grade of 1 is relevant unless rel says "
+            "otherwise, and nDCG(dcg='exp-log2') has the gain 2^grade - 1; default: these at "
+            "--relevant-grade",
         ),
         Choice(
             "empty_queries", "", {"skip": "left out", "zero": "counted as 0"}, default="skip",
-            help="what --measures do with queries without a relevant document; zero is what "
+            help="how --measures treats queries without a relevant document; zero is what "
             "trec_eval does",
         ),
         Switch(

@@ -222,7 +222,7 @@ FIT_LEARNER: Choice = replace(
     LEARNER,
     options={**LEARNER.options, TREES: LABEL},
     help="what is trained on the weights; trees need the package lightgbm and learn from each "
-    "document's clicks per query draw, counted as --method counts them",
+    "document's clicks per presentation, counted as --method counts them",
 )
 
 JOB = Job(

@@ -20,6 +20,7 @@ from ultr_core.lab.live import (
     LiveDesign,
     LiveResult,
 )
+from ultr_core.lab.methods import METHODS
 from ultr_core.settings import PARAMETERS
 from ultr_core.words import counted
 
@@ -76,7 +77,7 @@ def show(result: LiveResult) -> None:
     print()
     for name, risk in result.test_risk.items():
         cost = f", C = {result.costs[name]:g}" if name in result.costs else ", hand-set weights"
-        print(f"Test risk of {name}: {risk:.3f}{cost}.")
+        print(f"{METHODS[name].label}: test risk {risk:.3f}{cost}.")
     print()
     for contest in result.contests:
         if contest.test.decided == 0:
@@ -86,8 +87,7 @@ def show(result: LiveResult) -> None:
         print(contest.sentence)
         print(
             f"  Relative risk {contest.test.relative_risk:.3f}; 80% power at this share takes "
-            f"{needed} decided queries; the paper's number would have had "
-            f"{contest.paper_power:.0%}."
+            f"{needed} decided queries; the paper's number gives {contest.paper_power:.0%}."
         )
         print(f"  {contest.null_sentence}")
 

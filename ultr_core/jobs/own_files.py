@@ -54,9 +54,9 @@ LEARNER = Choice(
 CLIP = Number("clip", "Threshold τ", 0, 1, above=True, decimals=None)
 LOGGER_SCORES = File(
     "logger_scores", "",
-    help="scores by which documents were shown, one per row of the corpus, a table, or a TREC run: "
-    "one more feature of the relevance that --method direct and doubly-robust fit, which must know "
-    "why documents were shown where they were",
+    help="scores that the lists were ranked by: one per row of the corpus, a table, or a TREC run. "
+    "They are one more feature for --method direct and doubly-robust, whose fitted relevance must "
+    "know why documents were shown where they were",
 )  # fmt: skip
 CORPUS = File(
     "corpus", "", metavar="PATH",
@@ -73,11 +73,11 @@ QRELS = File(
 TABLES = (
     File(
         "query_texts", "", metavar="FILE.csv",
-        help="ids of the texts by which the log names queries: columns query_id and text",
+        help="table with the id of each query text in the log: columns query_id and text",
     ),
     File(
         "document_names", "", metavar="FILE.csv",
-        help="ids of the names by which the log names documents: columns document_id and name",
+        help="table with the id of each document name in the log: columns document_id and name",
     ),
 )  # fmt: skip
 OWN_FIELDS: tuple[Field, ...] = (

@@ -31,6 +31,7 @@ from ultr_core.proofs.monte_carlo import MOST_USERS
 from ultr_core.proofs.small_query import LETTERS
 from ultr_core.proofs.small_world import DEFAULTS, NOBODY
 from ultr_core.settings import SETTING_FIELDS, Settings
+from ultr_core.words import section_words
 
 SIMULATED = 10_000  # users for a derivation on the command line
 
@@ -61,11 +62,11 @@ TEXTS = (
          help="The ranking to be judged from clicks, from the top."),
     Text("other", "Other ranker S₂", default=DEFAULTS["other"], longest=40,
          help="A second ranking to compare it with, from the top."),
-    Text("curve", "Own examination curve", default="", longest=LONGEST_CURVE,
+    Text("curve", "Custom examination curve", default="", longest=LONGEST_CURVE,
          help="Overrides η. One number per rank, as in “1, 1/2, 1/4, 0”; the last is used for all "
          "ranks below. All are divided by the largest."),
-    Text("assumed", "Own assumed curve", default="", longest=LONGEST_CURVE,
-         help="Overrides η′. If you leave it empty and give your own examination curve, that "
+    Text("assumed", "Custom assumed curve", default="", longest=LONGEST_CURVE,
+         help="Overrides η′. If this is empty and you give a custom examination curve, that "
          "curve is used."),
     Text("clip", "Clipping threshold τ", default=DEFAULTS["clip"], longest=LONGEST_CURVE,
          help="Propensities below τ count as τ."),
@@ -117,7 +118,8 @@ class Checked:
     def show(self) -> None:
         """Print a table."""
         for check in self.checks:
-            print(f"{check.finding.status:28} {check.name:26} section {check.proof.section}")
+            where = section_words(check.proof.section)
+            print(f"{check.finding.status:28} {check.name:26} {where}")
             print(f"    {check.proof.title}.")
             print(f"    {check.comparison}. {check.finding.sentence}")
             if not check.finding.holds:
@@ -201,7 +203,7 @@ def _query_texts(query: str) -> dict[str, str]:
         if key == "relevant":  # a page's link names the relevant documents one by one
             texts[key] = texts.get(key, "").replace(NOBODY, "") + text or NOBODY
         elif key in texts:
-            raise InputError(f"--query gives {key} twice; once is enough.")
+            raise InputError(f"--query gives {key} twice; give it once.")
         else:
             texts[key] = text
     return texts

@@ -47,7 +47,7 @@ class RankerSummary:
 
     @property
     def estimator(self) -> str:
-        """Key of the method's own estimator; "" for a ranker that learns from no clicks."""
+        """Key of the method's own estimator; "" for a ranker that does not learn from clicks."""
         own = METHODS[TREE_METHODS.get(self.key, self.key)].estimator
         return "" if own is None else own.key
 
@@ -66,9 +66,10 @@ class Comparison:
         corpus: sizes of the corpus.
         rankers: summaries by key, in the order of ``METHODS``.
         draws: number of click logs used.
-        clicks: clicks in the first training log, and ``query_draws``, its number of query draws.
+        clicks: clicks in the first training log, and ``query_draws``, its number of presentations.
         naive_excess: naive minus propensity-weighted risk, paired by draw; None until both exist.
-        closed_gap: share of the way from production to skyline that the propensity-weighted ranker
+        closed_gap: share of the way from production to skyline (the best linear ranker) that the
+        weighted ranker
             covers; None if the skyline is no better than production.
         notices: sentences about the corpus that a reader should see.
         asked: whether methods were chosen; each ranker then says how it was trained.
@@ -89,7 +90,7 @@ class Comparison:
     differences: Mapping[tuple[str, str], Estimate] = field(default_factory=dict)
 
     def side(self, first: str, second: str) -> int:
-        """On which side of 0 the interval of risk(first) - risk(second) is; 0 if it contains 0."""
+        """Side of 0 on which the interval of risk(first) - risk(second) lies, 0 if on both."""
         if (first, second) in self.differences:
             return self.differences[first, second].side
         return -self.differences[second, first].side

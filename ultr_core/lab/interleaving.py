@@ -260,8 +260,9 @@ class Contest:
         """The result in words."""
         if self.test.decided == 0:
             return (
-                f"Propensity-weighted and {self.label}: no decision, because all {self.queries:,} "
-                f"queries were ties ({self.without_click:,} of them without a click); p = 1."
+                f"The weighted ranker and {self.label}: no decision, because all "
+                f"{self.queries:,} queries were ties ({self.without_click:,} of them without a "
+                "click); p = 1."
             )
         numbers = (
             f"{counted(self.test.wins, 'win')}, {counted(self.test.losses, 'loss', 'losses')}, "
@@ -271,9 +272,9 @@ class Contest:
             f"{self.test.high:.1%}, {p_words(self.test.p_value)}"
         )
         if not self.test.significant:
-            return f"Propensity-weighted and {self.label} cannot be told apart: {numbers}."
-        verb = "beats" if self.test.wins > self.test.losses else "loses against"
-        return f"Propensity-weighted {verb} {self.label}: {numbers}."
+            return f"The weighted ranker and {self.label} cannot be told apart: {numbers}."
+        verb = "beats" if self.test.wins > self.test.losses else "loses to"
+        return f"The weighted ranker {verb} {self.label}: {numbers}."
 
     @property
     def null_sentence(self) -> str:
@@ -283,7 +284,7 @@ class Contest:
         n = self.test.decided
         fewest, most = wins_by_chance(n)
         return (
-            f"Of {counted(self.queries, 'query', 'queries')} {self.without_click:,} had no click, "
+            f"Of {counted(self.queries, 'query', 'queries')}, {self.without_click:,} had no click, "
             f"{counted(self.test.ties, 'was a tie', 'were ties')} and "
             f"{counted(n, 'was', 'were')} decided. If both were equally good, each would win "
             f"about half of these: {n / 2:,.0f}. At least 95 of 100 such experiments would have "

@@ -222,7 +222,7 @@ def simulate_logs(
 ) -> Logs:
     """Simulate users' clicks: the logs of draw number ``draw`` with this seed.
 
-    The number of query draws is fixed so that ``settings.clicks`` clicks are expected on the
+    The number of presentations is fixed so that ``settings.clicks`` clicks are expected on the
     training queries and ``VALIDATION_SHARE`` of them on the validation queries. Each draw and part
     has its own random stream, so that no draw depends on how many there are. ``training`` is the
     result of `simulate_training_log`, if available.
@@ -321,7 +321,7 @@ def shown_rows(
 def draws_for(
     clicks: float, probability: NDArray[np.float64], query_offsets: NDArray[np.int64]
 ) -> int:
-    """Query draws from which so many clicks are expected, ``FEWEST_QUERY_DRAWS`` at least.
+    """Presentations from which so many clicks are expected, ``FEWEST_QUERY_DRAWS`` at least.
 
     probability [documents]: of a click on each as it is shown; query_offsets [queries + 1].
     """

@@ -85,9 +85,10 @@ class Method:
 
     It is made in one of three ways. estimator: weights the clicks, ``learner`` trains, and
     ``validated_by`` estimates the risk of the candidates on held-out clicks; None means the
-    estimator itself, at the smallest candidate threshold. trainer: learns from clicks in a way of
-    its own. ranker: does not learn from clicks and belongs to the world. knows_logger: whether it
-    is given the exposure of each document by the logger's law, instead of that in the log.
+    estimator itself, at the smallest candidate threshold. trainer: learns from clicks in its own
+    way. ranker: does not learn from clicks and belongs to the world. knows_logger: whether it
+    is given the exposure of each document under the logger's distribution over lists, instead of
+    that in the log.
     """
 
     key: str
@@ -193,7 +194,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 "policy-aware",
                 "Policy-aware",
                 "The same ranking SVM; a click counts 1/ρ, where ρ is the mean examination of its "
-                "document over all draws of the query.",
+                "document over all presentations of the query.",
                 WEIGHTED_FIELDS,
                 ESTIMATORS["policy-aware"],
                 asked=True,
@@ -201,7 +202,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "policy-aware-known",
                 "Policy-aware, known ρ",
-                "Policy-aware, with the exact ρ that the logger's law over lists gives, instead of "
+                "Policy-aware, with the exact ρ of the logger's distribution over lists, instead "
+                "of "
                 "the ρ of the lists in the log.",
                 WEIGHTED_FIELDS,
                 ESTIMATORS["policy-aware"],
@@ -220,8 +222,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "hindsight-doubly-robust",
                 "Hindsight doubly robust",
-                "Doubly robust, with propensities in hindsight and relevance fitted to the "
-                "clicks with none above them.",
+                "Doubly robust, with propensities in hindsight and relevance fitted to those "
+                "clicks that have none above them.",
                 WEIGHTED_FIELDS,
                 ESTIMATORS["hindsight-doubly-robust"],
                 asked=True,
@@ -229,7 +231,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "skyline",
                 "Full information (skyline)",
-                "Ranking SVM on all training labels: what perfect feedback would reach.",
+                "Ranking SVM trained on all training labels: the best linear ranker, as perfect "
+                "feedback would give it.",
                 WORLD_FIELDS,
                 ranker=lambda world: world.skyline,
             ),

@@ -145,6 +145,6 @@ def _notices(n_queries: int, wanted: int, taken: int) -> tuple[str, ...]:
         return (f"{share}; the production ranker learned from one query instead.",)
     return (
         f"{share}; the production ranker learned from {counted(taken, 'query', 'queries')} "
-        "instead, the fewest in a random order that include a query with both a relevant and an "
+        "instead: queries in a random order, up to the first with both a relevant and an "
         "irrelevant document.",
     )

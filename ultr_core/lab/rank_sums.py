@@ -36,7 +36,8 @@ class RankSums:
         relevant, others: A and B, float64 [rankers, ranks].
         true_risk: float64 [rankers], minus that of production.
         queries: Q.
-        shown: relevance by rank of the results of one list, with relevant results high and low.
+        shown: relevance by rank of the results of one list, with relevant results at the top and
+        further down.
     """
 
     ranks: NDArray[np.float64]

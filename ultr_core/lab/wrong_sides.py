@@ -15,7 +15,7 @@ class Sides:
 
     Attributes:
         better, worse: rankers with a smaller and with a larger true risk than production.
-        better_called_worse, worse_called_better: those of them whose estimate says the opposite.
+        better_called_worse, worse_called_better: how many of them are estimated to be the opposite.
     """
 
     better: int
@@ -30,8 +30,8 @@ class Sides:
 
     @property
     def main_fault(self) -> tuple[str, str, int, int]:
-        """The more frequent error: the rankers' true side, the side they seem to be on, wrong, of
-        all."""
+        """The more frequent error: the rankers' true side, the side they seem to be on, how many
+        are wrong, of how many."""
         if self.worse_called_better > self.better_called_worse:
             return "worse", "better", self.worse_called_better, self.worse
         return "better", "worse", self.better_called_worse, self.better
@@ -70,18 +70,19 @@ def headline(picture: RiskPicture) -> str:
             "the right side of production."
         )
     if not weighted.wrong:
-        return f"Unweighted clicks call {naive.in_words}; weighting, none."
+        return f"Unweighted clicks call {naive.in_words}; weighted clicks, none."
     if not naive.wrong:
-        return f"Weighting calls {weighted.in_words}; unweighted clicks, none."
+        return f"Weighted clicks call {weighted.in_words}; unweighted clicks, none."
     if naive == weighted:
         return f"Unweighted and weighted clicks both call {naive.in_words}."
     are, called, count, _ = naive.main_fault
     they_are, are_called, number, _ = weighted.main_fault
     if are == they_are:
         return (
-            f"Of the {are} rankers, unweighted clicks call {count} {called}; weighting, {number}."
+            f"Of the {are} rankers, unweighted clicks call {count} {called}; weighted clicks, "
+            f"{number}."
         )
     return (
-        f"Unweighted clicks call {count} {are} rankers {called}; weighting calls {number} "
+        f"Unweighted clicks call {count} {are} rankers {called}; weighted clicks call {number} "
         f"{they_are} rankers {are_called}."
     )

@@ -95,7 +95,7 @@ def check_weights(values: NDArray[np.float64], clicks: float) -> None:
     if heaviest > 0 and not SMALLEST_WEIGHT <= heaviest / clicks <= LARGEST_WEIGHT:
         raise InputError(
             f"The largest weight is {heaviest:g}, of document {document} (counted from 0), with "
-            f"{clicks:g} training examples; one divided by the other must be from "
+            f"{clicks:g} training examples; their ratio must be from "
             f"{SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g}, so rescale the weights or correct their "
             "number."
         )

@@ -108,7 +108,7 @@ def fit_ranker(
 
     Minimises ``1/2 w.w + (C/n) sum_i values_i sum_{j != i} max(0, 1 - s_i + s_j)`` with
     n = ``weights.clicks`` and C = ``cost``, until (primal - dual) / primal <= ``tolerance``. C
-    equals svm_rank's option -c if every click is a ranking of its own.
+    equals svm_rank's option -c if every click is a separate ranking.
 
     ``method`` "newton" is the fast solver (with more than 800 features it begins with cutting
     planes); "cutting-plane" is the algorithm of the paper's reference; it is slower, and passes

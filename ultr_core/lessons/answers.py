@@ -104,7 +104,7 @@ class Exercise:
         tolerance: largest distance that counts as right, as a share of the answer.
         mistakes: recognised wrong answers, each with its hint.
         hint: for any other wrong answer.
-        solution: the way to the answer, with the answer in it.
+        solution: how to reach the answer, and the answer.
         share: whether the answer is a share, and on which scale the question asks for it; such an
         answer is right both as a fraction and in percent.
     """
@@ -122,8 +122,8 @@ class Exercise:
         """Judge an answer as it was typed.
 
         It is right if it lies within the tolerance, or is the answer rounded to the two or more
-        digits typed; if it is closer to a known mistake than to the answer, it is that mistake.
-        Raises InputError if it is not a number.
+        digits typed; if it is closer to a known mistake than to the answer, it counts as that
+        mistake. Raises InputError if it is not a number.
         """
         wanted = numbers[self.answer]
         typed = self._readings(read_typed(text, self.unit))
@@ -145,7 +145,7 @@ class Exercise:
         return Verdict(False, fill(self.hint, numbers))
 
     def wrong(self, tries: Sequence[str], numbers: Mapping[str, float]) -> int:
-        """How many tries were precise enough numbers, but wrong."""
+        """How many tries were precise enough but wrong."""
         return sum(self._is_wrong(text, numbers) for text in tries)
 
     def solution_is_due(self, tries: Sequence[str], numbers: Mapping[str, float]) -> bool:

@@ -317,8 +317,8 @@ def default_judge(log: ClickLog, curve: ExaminationCurve, clip: float | None = N
         return Judge(estimator, belief)
     told = (
         f"Lists leave out candidates that other lists of the same query show, so the verdict is by "
-        f"{_BY_DOCUMENT.label} instead of {JUDGE.label}: it divides by the examination of a "
-        "document over all draws."
+        f"{_BY_DOCUMENT.label} instead of {JUDGE.label}: it divides by the mean examination "
+        "of a document over all presentations."
     )
     return Judge(_BY_DOCUMENT, belief, (told,))
 
@@ -574,7 +574,7 @@ class RankerDifference:
         if not unshown.withheld:
             return f"{self._verdict(found)} But {because}"
         return (
-            f"These clicks cannot say whether {self.first} is better than {self.second}: {because}"
+            f"These clicks do not show whether {self.first} is better than {self.second}: {because}"
         )
 
     def _verdict(self, found: Estimate) -> str:
@@ -590,7 +590,7 @@ class RankerDifference:
         )  # fmt: skip
         side = "lower" if found.value < 0 else "higher"
         return (
-            f"These clicks say that {self.first} is {word} than {self.second}: its risk by "
+            f"These clicks show that {self.first} is {word} than {self.second}: its risk by "
             f"{self.judge} is {size:.2f} {side} (95% interval {low:.2f} to {high:.2f})."
         )
 

@@ -46,7 +46,7 @@ from ultr_core.risk import (
     plus_minus,
 )
 from ultr_core.risk.estimate import NORMAL_QUANTILE
-from ultr_core.words import counted, part_of
+from ultr_core.words import counted, part_of, with_minus
 
 ROUNDING = 1e-10
 """Relative difference that float64 sums over a whole corpus may show."""
@@ -142,8 +142,8 @@ def simulation_agrees(evidence: Evidence) -> Finding:
     sentence = (
         f"{counted(evidence.log.total_clicks, 'click')} of "
         f"{counted(evidence.log.query_draws, 'presentation')} give "
-        f"{best.value:.4f}; the expectation is {best.mean:.4f}, a distance of {z:+.2f} standard "
-        "errors."
+        f"{best.value:.4f}; the expectation is {best.mean:.4f}, a difference of "
+        f"{with_minus(f'{z:+.2f}')} standard errors."
     )
     return Finding(
         sentence,
@@ -175,8 +175,8 @@ def risk_recovered(evidence: Evidence) -> Finding:
     z = (recovered - truth) * slope / best.deviation
     reach = NORMAL_QUANTILE * best.deviation / slope
     sentence = (
-        f"The best ranker's clicks say {plus_minus(recovered, reach, 3)}; its true risk is "
-        f"{truth:.3f}, a distance of {z:+.1f} standard errors."
+        f"Judging by clicks, the best ranker's risk is {plus_minus(recovered, reach, 3)}; its true "
+        f"risk is {truth:.3f}, a difference of {with_minus(f'{z:+.1f}')} standard errors."
     )
     return Finding(
         sentence,
@@ -414,7 +414,8 @@ def errors_fall(evidence: Evidence) -> Finding:
         )
     return Finding(
         f"From {USERS_OF_SLOPE[0]:,} to {USERS_OF_SLOPE[-1]:,} users the error falls from "
-        f"{found.error[0]:.3g} to {found.error[-1]:.3g}, a slope of {found.slope:.3f}.",
+        f"{found.error[0]:.3g} to {found.error[-1]:.3g}, a slope of "
+        f"{with_minus(f'{found.slope:.3f}')}.",
         found.slope,
         "=",
         -0.5,

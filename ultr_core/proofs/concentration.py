@@ -28,7 +28,7 @@ _ACCURACY = 0.03  # of its logarithm; any exponent is valid, near the best one t
 
 @dataclass(frozen=True, eq=False)
 class ClickSums:
-    """The law of one query draw's weighted clicks X = sum_d c_d v_d.
+    """The distribution of one presentation's weighted clicks X = sum_d c_d v_d.
 
     A draw takes one of the Q queries at random and clicks each of its documents d independently
     with probability pi_d.

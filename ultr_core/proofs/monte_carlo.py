@@ -86,7 +86,7 @@ class Sample:
 def draw_users(world: SmallWorld, users: int, seed: int, *, after: Sample | None = None) -> Sample:
     """Simulate ``users`` more users, after those of ``after``.
 
-    User i uses the same random numbers whatever the world and however the users are divided into
+    User i uses the same random numbers in every world, however the users are divided into
     calls: estimates converge as users arrive, and editing a query redraws nothing.
 
     Raises:
@@ -292,7 +292,8 @@ def convergence(
     variance = float(law.variance(values))
     if variance == 0.0:
         raise InputError(
-            "The weighted loss is the same for every user, so there is nothing to converge.",
+            "The weighted loss is the same for every user, so its average is constant from the "
+            "first user.",
             "no_variance",
         )
     target = dot(query.new, world.constant_noise) if noisy else query.loss(query.new)

@@ -19,6 +19,7 @@ from ultr_core.proofs.small_world import SmallWorld, default_world
 from ultr_core.proofs.walk import Derive, Walk, Ways
 from ultr_core.risk import expected_risk
 from ultr_core.users import ClickLog, ExaminationCurve, PositionModel
+from ultr_core.words import with_minus
 
 SAME = 1e-13
 """Relative difference of two propensities that is rounding, as of 0.3 / 0.9 and 0.1 / 0.3."""
@@ -202,9 +203,9 @@ class Check:
         found = self.finding
         side = f", {'within' if found.holds else 'beyond'} the tolerance {found.tolerance:.3g}"
         return (
-            f"Measured {found.value:.6g}, expected "
-            f"{'' if found.relation == '=' else f'{found.relation} '}{found.limit:.6g}"
-            f"{side if found.tolerance else ''}"
+            f"Measured {with_minus(f'{found.value:.6g}')}, expected "
+            f"{'' if found.relation == '=' else f'{found.relation} '}"
+            f"{with_minus(f'{found.limit:.6g}')}{side if found.tolerance else ''}"
         )
 
     def as_dict(self) -> dict[str, Any]:

@@ -39,8 +39,8 @@ FEWEST_LATER = 20
 class ContinuationEstimate:
     """Lambda with its 95% interval over queries.
 
-    queries: how many say something. later_clicks: clicks below another click. A value above 1 is
-    not cut: it says that users do not leave after a click, or not as assumed.
+    queries: how many are informative. later_clicks: clicks below another click. A value above 1 is
+    not clipped: it suggests that users do not leave after a click, or not as assumed.
     """
 
     value: float
@@ -54,10 +54,10 @@ class ContinuationEstimate:
 def estimate_continuation(log: ClickLog) -> ContinuationEstimate:
     """Estimate the probability lambda of continuing after a click.
 
-    log: of fixed whole lists, its rows by clicks above (`count_by_clicks_above`, or
-    `simulate_leaving`). It assumes that users leave only after a click, with one lambda whatever
-    they clicked; examination, noise and relevance may be anything. Value: the ratio of the sums
-    above; interval: Student's t on the spread of the queries' parts of it, cut at 0.
+    log: from fixed whole lists, with rows by clicks above (`count_by_clicks_above`, or
+    `simulate_leaving`). It assumes that users leave only after a click, with the same lambda after
+    every click; nothing is assumed about examination, noise and relevance. Value: the ratio of the
+    sums above; interval: Student's t on the spread of the queries' parts of it, cut at 0.
 
     Raises InputError where lambda is not identified: without a click below a click, with documents
     that are not shown at one place in each presentation, with fewer than ``FEWEST_LATER`` clicks
@@ -99,7 +99,7 @@ def _require_fixed_lists(log: ClickLog) -> None:
         raise InputError(
             f"Document {int(np.argmax(moved))} (counted from 0) is not at one rank in each "
             "presentation of its query; λ is compared within fixed lists, so give each list that "
-            "was shown as a query of its own.",
+            "was shown as a separate query.",
             "whole_lists",
         )
 
@@ -115,6 +115,6 @@ def _require_enough(later: int, queries: int) -> None:
         raise InputError(
             f"In {counted(queries, 'query', 'queries')} a document was clicked without a click "
             f"above it and shown below one in another presentation, and {FEWEST_QUERIES} are "
-            "needed to estimate λ; it takes queries that are shown more than once.",
+            "needed to estimate λ; this requires queries that are shown more than once.",
             "continuation",
         )

@@ -37,7 +37,7 @@ class Belief:
     curve: examination by rank, normalised to p_1 = 1. clip: the threshold tau, 0 for none.
     relevance: r_hat of each document, float64 [documents] in [0, 1], if one has been fitted. users:
     how they click, including noise, if that is known. exposure: rho of each document, float64
-    [documents], if the logger is known; policy-aware weights else take it from the log.
+    [documents], if the logger is known; otherwise policy-aware weights take it from the log.
     continuation: lambda, the probability that users continue after a click; below 1 the contexts of
     the log are clicks above.
     """
@@ -60,8 +60,8 @@ class Belief:
     def follows(self, log: ClickLog) -> NDArray[np.bool_]:
         """Rows whose clicks have probability alpha r + beta, bool [rows].
 
-        Of users who may leave, those are the rows without a click above: below one, who is still
-        there depends on what else was not clicked.
+        For users who may leave, these are the rows without a click above: below a click, whether
+        a user is still there depends on what else was not clicked.
         """
         found: NDArray[np.bool_] = (log.context == 0) | (self.continuation == 1)
         return found
@@ -95,9 +95,9 @@ def right_relevance(relevance: NDArray[np.bool_]) -> FloatArray:
 class Expectation:
     """What a document counts on average, once shown, for given users and a belief about them.
 
-    A document of relevance r counts factor r + constant, at whatever rank it is shown: the
-    estimator is then unbiased for the risk if that is r, and otherwise correct up to a factor and a
-    constant that are the same for every ranker (section 5.2).
+    A document of relevance r counts factor r + constant at every rank. The estimator is then
+    unbiased for the risk if the factor is 1 and the constant 0, and otherwise correct up to a
+    factor and a constant that are the same for every ranker (section 5.2).
 
     words: the assumption, as it follows "assumes that". users: how they click. belief: what the
     estimator is given, with the relevance that ``fitted`` derives from the true relevance.
@@ -248,10 +248,10 @@ class Estimator:
     usual choice. falls: if it is above 0, the threshold is ``falls`` n^(-1/4), at most 1, for a log
     of n clicks, and nothing is chosen. instead: the estimator that trains if a test shows that the
     fitted relevance is wrong; None if it has none. asked: whether it is shown with others only on
-    request. over_draws: whether it corrects for draws whose lists leave a document out. normalised:
-    whether its sum is divided by the summed weight instead of the number of query draws: the result
-    is a mean rank of clicks instead of a risk, which orders rankers like the sum itself, so it is
-    not used for training.
+    request. over_draws: whether it corrects for lists that leave a document out. normalised:
+    whether its sum is divided by the summed weight instead of the number of presentations: the
+    result is a mean rank of clicks instead of a risk, which orders rankers like the sum itself, so
+    it is not used for training.
     """
 
     key: str
@@ -337,7 +337,7 @@ class Estimator:
         return replace(belief, users=users, continuation=continuation)
 
     def weigh(self, log: ClickLog, belief: Belief) -> RowNumbers:
-        """Its u and v for a log.
+        """The estimator's u and v for a log.
 
         Raises InputError, naming rank and clicks, if a propensity of 0 leaves no finite number.
         """

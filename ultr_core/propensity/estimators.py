@@ -69,8 +69,8 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
                 "naive",
                 "Naive",
                 counts="every click counts once",
-                words="Every click counts once, as if all ranks were examined equally often; too "
-                "low for documents shown far down.",
+                words="Every click counts once, as if all ranks were examined equally often; "
+                "documents shown far down count too little.",
                 expects=(NO_BIAS, NO_BIAS_BUT_NOISE.counting(0.75, 0.25)),
                 source=f"equation (5) of {_PAPER} with all propensities 1",
                 numbers=_naive,
@@ -95,7 +95,7 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
             Estimator(
                 "snips",
                 "SNIPS",
-                counts="a click counts 1 / propensity, divided by the sum of all",
+                counts="a click counts 1 / propensity, divided by the sum of these weights",
                 words="Like IPS, but divided by the sum of the weights: the mean rank of clicked "
                 "documents, including irrelevant ones. A common factor in the propensities does "
                 "not change it.",

@@ -52,7 +52,8 @@ def hindsight_propensities(
     """
     if not (isinstance(continuation, (int, float)) and 0 <= continuation <= 1):
         raise InputError(
-            f"λ is {continuation}; the probability of continuing after a click is from 0 to 1.",
+            f"λ is {continuation}; the probability of continuing after a click must be from 0 to "
+            f"1.",
             "continuation",
         )
     above, at = np.asarray(clicks_above), np.asarray(ranks)
@@ -67,8 +68,8 @@ def hindsight_propensities(
 def _of_rows(log: ClickLog, belief: Belief) -> FloatArray:
     if not belief.continuation > 0:
         raise InputError(
-            "The users leave after every click, so nothing is known of what is below one, and no "
-            "weight repairs that; propensities in hindsight need λ above 0.",
+            "If users leave after every click, nothing is known about documents below a click, "
+            "and no weight repairs that; propensities in hindsight need λ above 0.",
             "continuation",
         )
     return hindsight_propensities(belief.curve, belief.continuation, log.rank, log.context)
@@ -111,8 +112,8 @@ HINDSIGHT = Estimator(
     "hindsight",
     "Hindsight",
     counts="a click counts 1 / (propensity × λ for each click above)",
-    words="Like IPS, but a click below others counts 1 / λ more for each of them: its user could "
-    "have left there. Correct for users who leave after a click with probability 1 − λ.",
+    words="Like IPS, but each click above a click multiplies its weight by 1 / λ, because its user "
+    "could have left there. Correct for users who leave after a click with probability 1 − λ.",
     expects=(
         RIGHT_CONTINUATION,
         RIGHT_CURVE,

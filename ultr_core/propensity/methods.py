@@ -53,14 +53,14 @@ class PropensityMethod:
     It has exactly one of three functions. from_displays: from what was shown where and clicked,
     called with displays, last_rank and reference; such a method works on every log. from_swaps:
     from a landmark swap experiment, called with its counts and bootstrap_seed; it works on logs
-    that record swaps. randomised: from traffic of its own.
+    that record swaps. randomised: from its own traffic.
 
     ratios: only the ratios, [K], NaN where there is none, for intervals that leave out groups of
     sessions: called with displays, last_rank and reference, or with the counts of swaps [4, 2, K]
     and reference. None if that would take too long. intervals: what its own intervals treat as
     independent, in words.
 
-    relevance_free: whether it is correct whatever the relevance at each rank, in a position model.
+    relevance_free: whether it is correct for any relevance at each rank, in a position model.
     rankers: how many must share the traffic of a log so that enough documents move.
     pairwise: whether its work grows with the square of the ranks. command: its name on the command
     line, if that is not the key.
@@ -204,8 +204,8 @@ PROPENSITY_METHODS: Mapping[str, PropensityMethod] = MappingProxyType(
             PropensityMethod(
                 "ctr",
                 "Uncorrected click rates",
-                "documents are equally relevant at every rank, which rankers are built to "
-                "prevent; relevance at the top makes the curve too steep",
+                "documents are equally relevant at every rank, although rankers are built "
+                "to prevent that; relevance at the top makes the curve too steep",
                 "the naive reading of section 5.3's rates",
                 relevance_free=False,
                 from_displays=estimate_click_rates,

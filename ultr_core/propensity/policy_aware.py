@@ -71,10 +71,10 @@ def _policy_aware(log: ClickLog, belief: Belief) -> RowNumbers:
 POLICY_AWARE = Estimator(
     "policy-aware",
     "Policy-aware",
-    counts="a click counts 1 / mean propensity of its document over all draws of the query",
-    words="Like IPS, but with the propensity of a document over all draws of its query, not of its "
-    "rank: also correct if a logger leaves documents out of some lists, provided it shows each "
-    "of them sometimes. Documents that the log never shows are missing.",
+    counts="a click counts 1 / mean propensity of its document over all presentations of the query",
+    words="Like IPS, but with the mean propensity of a document over all presentations of its "
+    "query, not that of its rank: also correct if a logger leaves documents out of some lists, "
+    "provided it shows each of them sometimes. Documents that the log never shows are missing.",
     expects=(
         RIGHT_CURVE,
         RIGHT_CURVE_ABOVE_CLIP,

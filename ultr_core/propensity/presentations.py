@@ -101,7 +101,7 @@ class PresentationLog:
     views and clicks, and about rows that are neither. longer: rows with more columns than the first
     line names. copies: files with the same content as another, and which that is. contrary: clicks
     that name another position or query than their view, of how many that have one. unused: about
-    columns and choices of the reader that were not used, in sentences; "" without any.
+    columns and choices of the reader that were not used, in sentences; "" if there are none.
     """
 
     query: Numbers
@@ -133,7 +133,7 @@ class PresentationLog:
 
     @property
     def lost(self) -> str:
-        """That what is missing may be in rows that were left out, in one sentence; "" without."""
+        """A sentence that what is missing may be in rows left out; "" if none were left out."""
         rows = sum(fault.rows for fault in self.faults)
         if not rows:
             return ""
@@ -141,7 +141,7 @@ class PresentationLog:
 
     @property
     def contradicted(self) -> str:
-        """What clicks that contradict their views mean, in one sentence; "" without any."""
+        """What it means that clicks contradict their views, in one sentence; "" if none do."""
         some, joined = self.contrary
         if not some:
             return ""
@@ -153,7 +153,7 @@ class PresentationLog:
 
     @property
     def copied(self) -> str:
-        """What the copies mean, in one sentence; "" without any."""
+        """What the copies mean, in one sentence; "" if there are none."""
         if not self.copies:
             return ""
         one, other = self.copies[0]

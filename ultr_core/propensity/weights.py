@@ -74,7 +74,7 @@ class Weights:
         """Weights from sums a_d of any sign: a_d minus the smallest of its query.
 
         That adds the same number to every ranking's sum_d a_d rank(d), since the ranks of a query
-        always add up to the same; so no difference of risk changes, and no sum is negative. It is
+        always add up to the same; so no difference in risk changes, and no sum is negative. It is
         the smallest such shift and raises the hinge bound least. Values below 1e-12 of the query's
         largest a are rounding errors, and become 0.
 

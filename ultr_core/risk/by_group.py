@@ -71,7 +71,7 @@ def estimates_by_group(
     """Estimates for several rankers by a delete-one-group jackknife over groups of sessions.
 
     With A_g the sum over the rows of group g of rank(d | S) (u clicks + v impressions), and B_g the
-    query draws of the group, or, if the estimator is normalised, its summed
+    presentations of the group, or, if the estimator is normalised, its summed
     u clicks + v impressions:
 
         value = A / B,   A = sum_g A_g,   B = sum_g B_g

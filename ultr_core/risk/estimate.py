@@ -27,7 +27,7 @@ class Estimate:
     """A value with its standard error and 95% interval.
 
     value: the estimate; standard_error: of that value; low, high: ends of the interval.
-    n: number of independent observations (query draws, or repetitions of a whole experiment).
+    n: number of independent observations (presentations, or repetitions of a whole experiment).
     effective_sample_size: number of equally weighted observations with the same information.
     no_interval: why there is no interval, such as too few clicks; "" if there is one. Its ends are
     then infinite: nothing is excluded.

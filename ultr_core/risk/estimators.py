@@ -106,17 +106,18 @@ def estimate_risks(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> RiskEst
     """Risks of several rankers, estimated from clicks, with standard errors.
 
     R_hat(S) = (1 / N) sum over rows of rank(d | S) (u clicks + v impressions), with N the number of
-    query draws, including those without clicks. u = 1 / q and v = 0 give equation (5) of Joachims,
-    Swaminathan and Schnabel (2017).
+    presentations, including those without clicks. u = 1 / q and v = 0 give equation (5) of
+    Joachims, Swaminathan and Schnabel (2017).
 
     Standard error sqrt(Var / N), where Var = N / (N - 1) (M2 - R_hat^2) and M2 estimates the second
-    moment of one draw's contribution X. With T_q the summed rank (u clicks + v impressions) of
-    query q, drawn N_q times, and B_d, A_d the sums over the clicks of d of u and u^2:
+    moment of one presentation's contribution X. With T_q the summed rank (u clicks + v
+    impressions) of query q, drawn N_q times, and B_d, A_d the sums over the clicks of d of u and
+    u^2:
 
         M2 = (1 / N) sum_q [T_q^2 / N_q + sum_d rank(d)^2 (A_d - B_d^2 / N_q)],
 
     which is unbiased for every N_q >= 1 if each query has one presented ranking and the documents
-    of a draw are examined independently. A query drawn once contributes its own square. If
+    of a presentation are examined independently. A query drawn once contributes its own square. If
     documents move between ranks, it ignores that two of them cannot move independently.
 
     Intervals are `gamma_ends`; -+ 1.96 standard errors if impressions count (v other than 0), for
@@ -126,7 +127,7 @@ def estimate_risks(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> RiskEst
     ranks [rankers, documents]; numbers [rows]: u and v, or propensities q for u = 1 / q and v = 0;
     u of unclicked rows does not matter. Raises InputError for clicks without propensity, arrays
     whose shapes do not match or that contain values that are not finite, ranks below 1, fewer than
-    two query draws, and v other than 0 for a log of clicks only.
+    two presentations, and v other than 0 for a log of clicks only.
 
     The presented ranking and its reverse, judged from clicks on both documents; half of the users
     look at rank 2, so a click there has weight two:
@@ -176,13 +177,13 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Est
     """Mean rank of a relevant document, estimated from clicks by self-normalised weights (SNIPS).
 
     (sum over clicks of rank(d | S) / q) / (sum over clicks of 1 / q), with u clicks + v impressions
-    instead of clicks / q for any other estimator: the number of query draws and any common factor
+    instead of clicks / q for any other estimator: the number of presentations and any common factor
     of the propensities cancel, so its scale is not that of the risk but that of one rank, from 1 to
     the longest list. Swaminathan and Joachims (NIPS 2015). It is a ratio and therefore slightly
     biased, by about 1 / N.
 
     Standard error and interval by the delta method: those of the estimated risk with rank - value
-    instead of the rank, divided by the mean summed weight of a draw.
+    instead of the rank, divided by the mean summed weight of a presentation.
 
     ranks [documents] under the ranker to be judged, numbers [rows of the log]. Raises InputError as
     `estimate_risks` does, for a log without clicks, and for a summed weight that is not above 0.
@@ -437,7 +438,7 @@ def _dependent(log: ClickLog) -> str:
         return ""
     return (
         "no interval: clicks of one presentation depend on each other if the log is counted by "
-        "clicks above, or by another context; a GroupedLog of groups of presentations has one"
+        "clicks above, or by another context; give a GroupedLog of groups of presentations"
     )
 
 

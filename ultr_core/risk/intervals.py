@@ -150,8 +150,8 @@ def too_few_telling(log: ClickLog, numbers: Numbers, differences: FloatArray) ->
     """Why there are too few clicks to say which of two rankers is better; "" if there are enough.
 
     Clicks on documents that both rank the same say nothing; other clicks count x = u |difference|.
-    They must be worth ``FEWEST_TELLING`` equally weighted ones, (sum of x)^2 / sum of x^2 over
-    clicks. Without a click that tells, the difference is 0, and there is nothing to decide.
+    They must be worth ``FEWEST_TELLING`` equally weighted clicks, (sum of x)^2 / sum of x^2 over
+    clicks. Without such a click, the difference is 0, and there is nothing to decide.
     differences [documents] of ranks; numbers [rows].
     """
     u = np.where(log.clicks > 0, row_numbers(numbers).u, 0.0)

@@ -18,7 +18,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class LeavingMoments:
-    """Mean and variance of what one draw of each query contributes, float64 [queries] each."""
+    """Mean and variance of what one presentation of each query contributes, float64 [queries]."""
 
     mean: FloatArray
     variance: FloatArray
@@ -54,7 +54,7 @@ def leaving_moments(
     ranks: ArrayLike,
     query_offsets: ArrayLike,
 ) -> LeavingMoments:
-    """Mean and variance of sum over rows of rank (u clicks + v impressions), one draw of a query.
+    """Mean and variance of sum over rows of rank (u clicks + v impressions) of one presentation.
 
     A recursion from the last rank up, over the clicks above h. With x = rank u, y = rank v and a
     the click probability of a user who is still there,

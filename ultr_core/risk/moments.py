@@ -90,7 +90,7 @@ def expected_delta(
     ranks: ArrayLike,
     query_offsets: ArrayLike,
 ) -> FloatArray:
-    """Expected contribution of one draw of each query, float64 [..., queries].
+    """Expected contribution of one presentation of each query, float64 [..., queries].
 
     E[Delta_hat | x] = sum_d rank(d | S) (u_d pi_d + v_d). With u = 1 / q, q the true propensities,
     v = 0 and no noise it is Delta of equation (2): the unbiasedness proved in Section 4. Raises
@@ -110,9 +110,9 @@ def variance_of_delta(
     ranks: ArrayLike,
     query_offsets: ArrayLike,
 ) -> FloatArray:
-    """Variance of the contribution of one draw of each query, float64 [..., queries].
+    """Variance of the contribution of one presentation of each query, float64 [..., queries].
 
-    Var[Delta_hat | x] = sum_d rank(d | S)^2 u_d^2 pi_d (1 - pi_d), whatever v; noise-free with the
+    Var[Delta_hat | x] = sum_d rank(d | S)^2 u_d^2 pi_d (1 - pi_d), for any v; noise-free with the
     true propensities sum_d rank^2 r (1 - p) / p. Raises InputError where pi > 0 but q = 0.
     """
     spread = _spread(checked_probabilities(click_probability), numbers)
@@ -165,10 +165,10 @@ def variance_of_risk(
     query_offsets: ArrayLike,
     query_draws: int,
 ) -> FloatArray:
-    """Variance of the estimated risk after N query draws, shape [...].
+    """Variance of the estimated risk after N presentations, shape [...].
 
     Var[R_hat] = (1 / N) ((1 / Q) sum_q (E[Delta_hat | q]^2 + Var[Delta_hat | q]) - E[R_hat]^2):
-    queries and clicks are both random. Raises InputError for fewer than one draw.
+    queries and clicks are both random. Raises InputError for fewer than one presentation.
     """
     if (whole_or_none(query_draws) or 0) < 1:
         raise InputError(

@@ -69,8 +69,8 @@ class SignTest:
         )
         if not self.significant:
             return (
-                f"{numbers}. This shows no difference; the interval says how large one may still "
-                "be."
+                f"{numbers}. This shows no difference; the interval shows how large a difference "
+                "may still be."
             )
         better = "wins" if self.wins > self.losses else "loses"
         return f"{numbers}. The first ranker {better} more often than chance would explain."
@@ -98,7 +98,7 @@ def sign_test(wins: int, losses: int, ties: int = 0) -> SignTest:
     if decided == 0:
         left = "only ties" if ties else "and no tie either"
         raise InputError(
-            f"There are no wins and no losses, {left}, so there is nothing to test.",
+            f"There are no wins or losses, {left}, so there is nothing to test.",
             "only_ties" if ties else "no_comparison",
         )
     p_value = min(1.0, 2.0 * float(bdtr(min(wins, losses), decided, 0.5)))

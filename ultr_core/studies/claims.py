@@ -144,7 +144,7 @@ def _points(result: StudyResult, series: float | None = None) -> list[Point]:
 
 
 def approaches_skyline(result: StudyResult) -> Finding:
-    """Close to the skyline at the most clicks, and better than at the fewest."""
+    """Close to the skyline with the most clicks, and better than with the fewest."""
     first, *_, last = _points(result)
     skyline = ("skyline", last)
     left = _worse(result, ("propensity", last), skyline)
@@ -460,8 +460,9 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "approaches-skyline",
                 "With more clicks, the propensity-weighted ranker approaches the skyline.",
                 "7.2",
-                f"At the most clicks, it is within {CLOSE:.0%} of the gap between production and "
-                f"skyline, and better than at the fewest by more than {FLAT:.0%} of it (upper and "
+                f"With the most clicks, it is within {CLOSE:.0%} of the gap between production and "
+                f"skyline, and better than with the fewest by more than {FLAT:.0%} of it (upper "
+                f"and "
                 "lower ends of the intervals).",
                 approaches_skyline,
             ),
@@ -489,14 +490,14 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "With many clicks, the naive ranker does not reach the level of the weighted "
                 "ranker.",
                 "7.2",
-                f"{_LOW} at the most clicks.",
+                f"{_LOW} with the most clicks.",
                 worse("naive", "propensity", -1, _clicks),
             ),
             Rule(
                 "naive-better-early",
                 "With very few clicks, the naive ranker is better than the weighted ranker.",
                 "7.2",
-                f"{_LOW} at the fewest clicks.",
+                f"{_LOW} with the fewest clicks.",
                 worse("propensity", "naive", 0, _clicks),
             ),
             Rule(
@@ -511,7 +512,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "With very few clicks, the clipped ranker is worse than the naive ranker, which "
                 "τ = 1 would give.",
                 "7.2",
-                f"{_LOW} at the fewest clicks, clipped against naive.",
+                f"{_LOW} with the fewest clicks, clipped against naive.",
                 worse("clipped", "naive", 0, _clicks),
                 "lab",
             ),
@@ -520,7 +521,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "A ranker that learns from clicks over skipped documents tends to reverse the "
                 "presented order.",
                 "1",
-                "At the most clicks, Kendall's τ between its order and production's is below 0 "
+                "With the most clicks, Kendall's τ between its order and production's is below 0 "
                 "(upper end of the interval).",
                 skip_above_reverses,
             ),
@@ -648,7 +649,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "With {most} clicks, fitted relevance on its own is worse than fitted relevance "
                 "corrected by clicks.",
                 "7.2",
-                f"{_LOW} at the most clicks, direct against doubly robust.",
+                f"{_LOW} with the most clicks, direct against doubly robust.",
                 better_than("doubly-robust", "direct", at=-1),
                 "later",
             ),
@@ -680,7 +681,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "With {most} clicks, policy-aware weights on Plackett-Luce lists beat weights by "
                 "rank on a fixed logger's lists.",
                 "4",
-                f"{_LOW} at the most clicks, weighted against policy-aware with Plackett-Luce "
+                f"{_LOW} with the most clicks, weighted against policy-aware with Plackett-Luce "
                 "lists.",
                 better_than("plackett-luce", "propensity", at=-1),
                 "later",

@@ -34,7 +34,7 @@ class Study:
         fixed: settings that the paper fixes.
         x_values, series_values: by scale.
         methods: keys of ``STUDY_METHODS``.
-        repaired_by: those of them that repair what the study breaks; of later work.
+        repaired_by: those that repair what the study breaks, from later work.
         read_at: where on the x axis such a study is read and judged.
     """
 
@@ -215,7 +215,7 @@ STUDIES: Mapping[str, Study] = MappingProxyType(
                     repaired_by=("affine", "affine-doubly-robust"), read_at=45_000,
                 )
                 for name, title in (
-                    ("trust-mild", "Learning from users who trust the top a little"),
+                    ("trust-mild", "Learning from users who trust the top slightly"),
                     ("trust-steep", "Learning from users who trust the top"),
                 )
             ),

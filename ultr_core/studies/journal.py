@@ -142,8 +142,8 @@ def _require_torn(rest: bytes, start: bytes, path: Path) -> None:
 
 def _no_journal(path: Path) -> InputError:
     return InputError(
-        f"{path} is not a file of finished cells, or was changed; it is kept as it is: choose "
-        "another directory.",
+        f"{path} is not a file of finished cells, or was changed; it is left unchanged, so "
+        "choose another directory.",
         "out",
     )
 

@@ -35,7 +35,7 @@ class Loss:
         return f"{self.label} ({self.direction})"
 
     def excess(self, one: float, other: float) -> float:
-        """How much worse ``one`` is than ``other``: positive is worse, whatever the measure."""
+        """How much worse ``one`` is than ``other``: positive is worse, for every measure."""
         return one - other if self.lower_is_better else other - one
 
 

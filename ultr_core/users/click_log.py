@@ -55,9 +55,9 @@ class ClickLog:
     rank: int32 [rows], where it was presented, from 1.
     impressions: int64 [rows], how often it was presented there.
     clicks: int64 [rows], how often it was clicked there, at most once per impression.
-    query_draws: N, the number of query draws, including those without a click.
+    query_draws: N, the number of presentations, including those without a click.
     query_offsets: int64 [queries + 1], as in the corpus.
-    draws: int64 [queries], how often each query was drawn. By default, the impressions of the
+    draws: int64 [queries], how often each query was presented. By default, the impressions of the
     query's most presented document; this is exact if some document of the query is presented at
     every draw, as it is if whole candidate lists are shown.
     context: int32 [rows], 0 or more: what else examination may depend on, such as the device or the
@@ -159,8 +159,8 @@ class ClickLog:
         draws = whole_numbers(given, "Draws of the queries of a click log", np.int64).copy()
         if draws.shape != (self.query_offsets.size - 1,) or (draws < 0).any():
             raise InputError(
-                f"A click log of {self.query_offsets.size - 1} queries needs as many numbers of "
-                "draws, each 0 or more."
+                f"A click log of {self.query_offsets.size - 1} queries needs one number of "
+                "draws (presentations) for each, 0 or more."
             )
         draws.flags.writeable = False
         object.__setattr__(self, "draws", draws)

@@ -188,7 +188,7 @@ class TrustBiasModel:
         """The trust bias ``trust_1`` of Vardasbi et al. (CIKM 2020), for ranks 1 to ``ranks``.
 
         theta_k = 1/k, eps_plus_k = 0.98 - (k - 1)/100, eps_minus_k = 0.65/k; eps_plus falls to 1/2
-        and then stays there. Raises InputError for ranks outside 1 to 1,000,000.
+        and stays at 1/2. Raises InputError for ranks outside 1 to 1,000,000.
         """
         ranks = whole_in_range(ranks, "The number of ranks with trust bias", 1, 1_000_000)
         k = np.arange(1.0, ranks + 1.0)

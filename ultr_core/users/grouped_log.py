@@ -40,7 +40,7 @@ class GroupCounts:
     """The rows of a click log by group of sessions, one entry per row and group [entries].
 
     row: index in the log. group: from 0. impressions, clicks: of the row in that group. draws:
-    float64 [groups], query draws of each group, including those without a click.
+    float64 [groups], presentations of each group, including those without a click.
 
     Raises InputError for fewer than two groups, or a group without a draw, since leaving it out
     would change nothing although it counts as a group.
@@ -70,7 +70,7 @@ class GroupCounts:
 class GroupedLog(ClickLog):
     """A click log that also knows what each group of sessions contributes.
 
-    by_group: the same impressions, clicks and query draws, by group.
+    by_group: the same impressions, clicks and presentations, by group.
 
     Raises InputError if the groups do not add up to the log.
     """

@@ -64,7 +64,7 @@ class LeavingUsers:
 
     @property
     def at_first(self) -> PositionModel:
-        """How they click as long as they have not clicked yet, and on what they still reach."""
+        """How they click before their first click, and on every document that they still reach."""
         return PositionModel(self.curve, self.eps_plus, self.eps_minus)
 
     def affine(self, ranks: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -175,12 +175,12 @@ def simulate_leaving(
     query_draws: int,
     seed: Seed,
 ) -> ClickLog:
-    """Draw a log of users who may leave directly as counts: a click costs nothing.
+    """Draw a log of users who may leave, directly as counts, whatever the number of clicks.
 
     Going down a list, of S_h users who are still there after h clicks Binomial(S_h, a_k) click at
-    rank k, and of those Binomial(clicks, lambda) stay, with h + 1 clicks. So the law is that of
-    users who come one by one, whatever their number. Each count is the quantile at a fixed uniform
-    number, as in `simulate_counts`.
+    rank k, and of those Binomial(clicks, lambda) stay, with h + 1 clicks. So the distribution is
+    that of users simulated one by one, whatever their number. Each count is the quantile at a
+    fixed uniform number, as in `simulate_counts`.
 
     relevance, ranks [documents] as presented, query_offsets [queries + 1]. Rows have the clicks
     above as context; their impressions include users who had left, since a log cannot tell. The
@@ -230,7 +230,7 @@ def _thinned(counts: IntArray, probability: FloatArray, seed: Seed) -> IntArray:
 def count_by_clicks_above(
     sessions: Sessions, ranks: ArrayLike, query_offsets: ArrayLike
 ) -> ClickLog:
-    """The log of presentations with every click, its rows by clicks above as their context.
+    """Make a log from presentations and their clicks, with the clicks above as context of its rows.
 
     sessions: the query of each presentation, and the presentation and document of each click;
     ranks [documents] as presented, query_offsets [queries + 1]. Raises InputError for a document

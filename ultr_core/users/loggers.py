@@ -209,8 +209,7 @@ def _unscored(query: Query) -> Query:
 PRODUCTION = Logger(
     "production",
     "Production",
-    "It always shows the list of the production ranker; documents below the last rank are never "
-    "seen.",
+    "Always shows the list of the production ranker; documents below the last rank are never seen.",
     _always_counts,
     _always,
     _at_its_place,
@@ -220,7 +219,7 @@ PRODUCTION = Logger(
 RANDOM = Logger(
     "random",
     "Random",
-    "It shows the candidates in random order.",
+    "Shows the candidates in random order.",
     lambda query, rng: plackett_luce(_unscored(query), rng),
     lambda query: np.full((query.scores.size, query.places), 1.0 / query.scores.size),
     lambda query: np.full(query.scores.size, (query.scores.size + 1) / 2.0),
@@ -236,7 +235,7 @@ LOGGERS: Mapping[str, Logger] = MappingProxyType(
             Logger(
                 "replace-last",
                 "Replace last",
-                "It shows the list of the production ranker, but at the last rank any of the "
+                "Shows the list of the production ranker, but at the last rank any of the "
                 "lower documents, all equally likely.",
                 replace_last,
                 _replaced_chances,
@@ -246,7 +245,7 @@ LOGGERS: Mapping[str, Logger] = MappingProxyType(
             Logger(
                 "plackett-luce",
                 "Plackett-Luce",
-                "It draws a new list for every presentation: the production ranker's scores with "
+                "Draws a new list for every presentation, from the production ranker's scores with "
                 "noise.",
                 plackett_luce,
                 _luce_chances,
@@ -256,8 +255,8 @@ LOGGERS: Mapping[str, Logger] = MappingProxyType(
             mixture(
                 "mixture",
                 "Mixture of rankers",
-                "In 80% of the draws it shows the list of the production ranker, in the others the "
-                "candidates in random order.",
+                "Shows the list of the production ranker in 80% of the presentations, and the "
+                "candidates in random order in the rest.",
                 ((0.8, PRODUCTION), (0.2, RANDOM)),
                 "Agarwal, Basu, Schnabel and Joachims (KDD 2017)",
             ),

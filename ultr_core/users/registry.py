@@ -45,7 +45,7 @@ USERS: Mapping[str, Users] = MappingProxyType(
             Users(
                 "position",
                 "Position bias",
-                "They examine rank r with probability p_r, and click on what they examine with "
+                "Users examine rank r with probability p_r, and click on what they examine with "
                 "probability ε₊ if it is relevant and ε₋ if not. The users' curve is set by η or "
                 "given; IPS divides by the curve of η′ or the learner's curve.",
                 lambda curve, plus, minus, _: PositionModel(curve, plus, minus),
@@ -54,7 +54,7 @@ USERS: Mapping[str, Users] = MappingProxyType(
             Users(
                 "trust-mild",
                 "Trust bias, mild",
-                "They click on irrelevant documents more often the higher they are shown: "
+                "Users click on irrelevant documents more often the higher these are shown: "
                 "θ = 0.35/k + 0.65/(1 + 0.05(k − 1)), ε₊ = 1/(1 + 0.005(k − 1)) and ε₋ = 0.65/k at "
                 f"rank k. {_OWN}",
                 lambda *_: TrustBiasModel.published(200),
@@ -64,7 +64,8 @@ USERS: Mapping[str, Users] = MappingProxyType(
             Users(
                 "trust-steep",
                 "Trust bias, steep",
-                "They click on irrelevant documents more often the higher they are shown: θ = 1/k, "
+                "Users click on irrelevant documents more often the higher these are shown: θ = "
+                "1/k, "
                 f"ε₊ = 0.98 − (k − 1)/100, at least 0.5, and ε₋ = 0.65/k at rank k. {_OWN}",
                 lambda *_: TrustBiasModel.steep(200),
                 "Vardasbi, Oosterhuis and de Rijke (CIKM 2020)",
@@ -73,7 +74,7 @@ USERS: Mapping[str, Users] = MappingProxyType(
             Users(
                 "leaving",
                 "Leaving after a click",
-                "They examine and click as with position bias, but after each click they continue "
+                "Users examine and click as with position bias, but after each click they continue "
                 "with probability λ and otherwise leave. Curve and noise are set by η, ε₊ and ε₋; "
                 "IPS divides by the curve of η′ or the learner's curve.",
                 LeavingUsers,

@@ -191,9 +191,9 @@ _PRESENTED_AT_ONCE = 1 << 21
 
 
 def query_draws_for(clicks: float, rate: float) -> int:
-    """Number of query draws N after which ``clicks`` clicks are expected.
+    """Number of presentations N after which ``clicks`` clicks are expected.
 
-    N = clicks / rate, rounded, at least 1; rate is the expected number of clicks per query draw
+    N = clicks / rate, rounded, at least 1; rate is the expected number of clicks per presentation
     (`clicks_per_query_draw`). Raises InputError unless both are positive
     and N is at most ``MOST_SIMULATED``.
 
@@ -220,7 +220,7 @@ def simulate_counts(
     query_draws: int,
     seed: Seed,
 ) -> ClickLog:
-    """Draw a click log directly as counts: clicks cost nothing, a query draw about 5 ns.
+    """Draw a click log directly as counts: clicks cost no time, a presentation about 5 ns.
 
     N_q is the count of query q among the first N terms of the fixed query sequence. Given N_q the
     clicks of document d are Binomial(N_q, pi_d), independent across documents (position model):
@@ -261,8 +261,8 @@ def simulate_counts(
 class Sessions:
     """Every event of a simulated log, in order.
 
-    query: int32 [N], the query of each draw.
-    click_draw: int64 [n], the draw (0 to N - 1) in which each click happened, rising.
+    query: int32 [N], the query of each presentation.
+    click_draw: int64 [n], the presentation (0 to N - 1) in which each click happened, rising.
     click_document: int64 [n], the corpus row that was clicked.
     """
 

@@ -10,6 +10,7 @@ import streamlit as st
 
 from pages.app.markdown import in_colors, mark, prose
 from pages.app.style import CHECKS
+from ultr_core.words import section_words
 
 NAMED = 2  # checks that the summary names where they should hold and do not
 
@@ -72,7 +73,7 @@ def entry(check: Mapping[str, Any]) -> str:
 
 
 def _words(check: Mapping[str, Any]) -> str:
-    return f"{check['statement']} (Section {check['section']} of the paper.)"
+    return f"{check['statement']} ({section_words(check['section'])}.)"
 
 
 def _numbers(check: Mapping[str, Any]) -> str:

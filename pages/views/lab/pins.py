@@ -118,7 +118,7 @@ def told_beside(comparison: Comparison) -> str:
     marks = (
         [f"Hollow: {'pin' if len(drawn) == 1 else 'pins'} {' and '.join(drawn)}."] if drawn else []
     )
-    this = [f"Pin {here[0]} is this run: move a slider."] if here else []
+    this = [f"Pin {here[0]} is the current run; move a slider to compare."] if here else []
     return " ".join((*marks, *this, f"[Compare below](#{_ANCHOR})"))
 
 

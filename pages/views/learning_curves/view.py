@@ -21,7 +21,7 @@ STEPS = (
     ),
     Step(
         "**Where does clipping help?** Find the number of clicks below which the green line is "
-        "under the blue line. Open a world there and see, under “Numbers”, which τ was chosen for "
+        "below the blue line. Open a world there and see, under “Numbers”, which τ was chosen for "
         "each log: with few validation clicks the choice is partly luck.",
         "Open n = 1,000",
         Settings(clicks=1_000),

@@ -32,7 +32,8 @@ def show(lab: Lab) -> None:
         lesson = LESSONS[step.lesson - 1]
         bar.place().progress(
             position / len(plan.steps),
-            f"Line {position + 1} of {len(plan.steps)} is computed; the files to print come last.",
+            f"Line {position + 1} of {len(plan.steps)} is being computed; the printable files come "
+            f"last.",
         )
         try:
             found = lesson.measure(telling_lab(lab.at(lesson.settings(reader)), waiting))

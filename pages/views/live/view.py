@@ -30,7 +30,7 @@ from ultr_core.risk.sign_test import sign_test, traffic_words
 from ultr_core.words import counted
 
 RANKERS = {
-    "production": "Production, weights by hand",
+    "production": "Production, hand-set weights",
     "naive": "Naive",
     "propensity": "Propensity-weighted",
 }
@@ -38,8 +38,8 @@ STEPS: tuple[Step[Mapping[str, Any]], ...] = (
     Step(
         "**Would the paper's number of queries have shown a difference here?** The paper had 218 "
         "against the production ranker (Prod) and does not say whether its ties include queries "
-        "without a click. If all 218 had one, 370 queries must be shown here, where six in ten "
-        "get a click.",
+        "without a click. If all 218 had one, the equivalent here is 370 queries, since six in "
+        "ten get a click.",
         "Interleave 370 queries",
         {"live_queries": 370},
     ),
@@ -99,7 +99,9 @@ def _reading(result: LiveResult) -> None:
             f"**{contest.sentence}** {contest.null_sentence} The relative risk (share of the "
             "decided queries that it lost, divided by one half) is "
             f"{contest.test.relative_risk:.2f}. Traffic needed for 80% of such experiments to be "
-            f"significant: {traffic}; with the paper's number, {contest.paper_power:.0%} would be."
+            f"significant: {traffic}; with the number that the paper had, "
+            f"{contest.paper_power:.0%} "
+            f"would be."
         )
         st.markdown(words)
 
@@ -193,8 +195,8 @@ def _demonstration_section() -> None:
         "The user who clicks at random has no preference, yet balanced interleaving lets B win "
         "two times in three. With probabilistic interleaving B also wins more often, but by less "
         "each time: the mean score is 0. The user who wants c is better served by B; balanced "
-        "interleaving always detects this, probabilistic in most of the queries that it decides, "
-        "and team draft never."
+        "interleaving always detects this, probabilistic interleaving does in most of the queries "
+        "that it decides, and team draft never does."
     )
 
 

@@ -144,11 +144,11 @@ def _convergence(world: SmallWorld, settings: Settings, *, clean: bool) -> None:
     words = (
         "it falls as 1/√N"
         if found.is_unbiased
-        else "a bias remains, whatever the number of users; without it the slope would be −0.50"
+        else "a bias remains for any number of users; without it the slope would be −0.50"
     )
     st.markdown(
         f"**Error against users{', without click noise' if clean else ''}**, as the distance from "
-        f"what the claim says: slope **{slope}**, {words}. Line and band: exact prediction; "
+        f"the claimed value: slope **{slope}**, {words}. Line and band: exact prediction; "
         "marks: 400 repetitions each."
     )
     show_figure(partial(errors_fall, found))

@@ -164,9 +164,10 @@ def _rivals_section(lab: Lab, users: Users, design: SwapDesign) -> None:
     st.markdown(
         "Error: root mean square of log(estimate / truth), so 0.10 is about 10%. Intervals right: "
         "how many of the 95% intervals contain the true ratio; ranks share the reference, so "
-        "intervals tend to miss together. Exact cost: what a presentation adds to the sum of "
-        "ranks of relevant documents; if it is below 0, the other ranker is better. Cost seen: "
-        "the same in this simulated traffic. EM gives no interval while documents are rarely "
+        "intervals tend to miss together. Exact cost: what the experiment adds, per presentation, "
+        "to the summed ranks of relevant documents; if it is below 0, the other ranker is better. "
+        "Observed "
+        "cost: the same in this simulated traffic. EM gives no interval while documents are rarely "
         "clicked."
     )
 
@@ -207,7 +208,7 @@ def _ranker_section(lab: Lab, users: Users, design: SwapDesign, found: MethodRes
     st.markdown(
         f"One click log of {counted(settings.clicks, 'expected click')} by position-model users "
         f"with {users_have(settings)}; C chosen for each on validation clicks. One log gives no "
-        "interval: differences of a tenth come and go with the seed."
+        "interval: differences of about 0.1 depend on the seed."
     )
 
 

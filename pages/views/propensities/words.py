@@ -125,7 +125,7 @@ def method_rows(
                 "Intervals right": "–" if row["intervals"] is None else intervals,
                 "Missing ranks": "all" if row["missing"] is None else str(row["missing"]),
                 "Exact cost": with_minus(f"{row['cost_exact']:+.2f}"),
-                "Cost seen": with_minus(f"{row['cost_simulated']:+.2f}"),
+                "Observed cost": with_minus(f"{row['cost_simulated']:+.2f}"),
             }
         )
     return rows

@@ -15,7 +15,7 @@ MORE_BIAS = Step(
     Settings(eta=2.0, assumed_eta=2.0, eps_minus=0.0, clicks=45_000),
 )
 NO_BIAS = Step(
-    "**Everybody reads on.** Without bias, does weighting cost anything?",
+    "**Everybody reads everything.** Without bias, does weighting cost anything?",
     "Open η = 0",
     Settings(eta=0.0, assumed_eta=0.0, eps_minus=0.0, clicks=45_000),
 )

@@ -24,7 +24,7 @@ def show_partial(result: StudyResult) -> None:
 
 
 def show_study(result: StudyResult, *, key: str) -> None:
-    """The picture, files to take away, and the world behind a mark that is clicked."""
+    """The picture, files to download, and the world behind a mark that is clicked."""
     draw = partial(study_figure, result)
     figure = draw(theme=theme())
     with st.container(key=f"whole-figure-{figure.name}-{key}", gap="xsmall"):
@@ -70,8 +70,8 @@ def _way_to(point: Point | None, key: str, *, what: str) -> None:
     """A button that opens the world of a point on the main page, or how to get one."""
     if point is None:
         st.markdown(
-            f":material/touch_app: Click a {what}, then press the button that appears here: it "
-            f"opens the {what}'s world on the main page."
+            f":material/touch_app: Click a {what}, then press the button that appears here to "
+            f"open the {what}'s world in the Lab."
         )
         return
     lab_button(

@@ -41,7 +41,7 @@ from ultr_core.studies import (
     study_headline,
     taken_words,
 )
-from ultr_core.words import counted, part_of, with_minus
+from ultr_core.words import counted, part_of, section_words, with_minus
 
 _WORDS = read(__file__, "studies")
 
@@ -177,8 +177,8 @@ def _map_key(result: StudyResult) -> str:
     """What the numbers and colours of a map mean."""
     unweighted = "η′ = 0" if result.plan.study.series_field == "assumed_eta" else "η = 0"
     return (
-        "**In each cell:** what weighting gains over the naive ranker, in percent of the gap "
-        "between production and skyline. Blue: weighting is ahead; orange: naive is ahead; (in "
+        "**In each cell:** what weighting gains over the naive ranker, as a percentage of the "
+        "gap between production and skyline. Blue: weighting is ahead; orange: naive is ahead; (in "
         f"brackets): cannot be told apart. The white 0 at {unweighted} is exact: there every "
         "weight is 1, so both rankers are the same."
     )
@@ -195,7 +195,7 @@ def _settings_line(plan: Plan, view: str, *, done: bool) -> str:
         return f":material/tune: **Made with** {made}. For your own settings, choose “{title}”."
     return (
         f":material/tune: **{'Made' if done else 'Will be made'} with** {made}. You can change "
-        f"{taken_words(plan)}; the rest is the paper's."
+        f"{taken_words(plan)}; the rest is as in the paper."
     )
 
 
@@ -233,11 +233,11 @@ def run_button(lab: Lab, plan: Plan) -> None:
         st.button(
             f"Run: train {counted(left, 'ranker')}"
             if left == len(cells)
-            else f"Go on: {counted(left, 'ranker')} left",
+            else f"Continue: {counted(left, 'ranker')} left",
             key=f"run-{plan.study.name}", type="primary", icon=":material/play_arrow:",
             on_click=run.start, args=(plan,),
-            help="One ranker for each method, each point on the axis and each click log, with the "
-            "settings above that act on it; the study varies or fixes all others.",
+            help="One ranker for each method, each point on the axis and each click log, with "
+            "those settings above that affect it; the study varies or fixes the others.",
         )  # fmt: skip
 
 
@@ -253,8 +253,8 @@ def claims_section(
             rule, found = claim.rule, claim.finding
             label = f"{mark(found.outcome)} **{found.outcome}**: {rule.said}"
             with st.expander(label, type="compact"):
-                found_words = with_minus(found.sentence)
-                st.markdown(f"Section {rule.section}. Test: {rule.test} {found_words}")
+                where = section_words(rule.section)
+                st.markdown(f"{where}. Test: {rule.test} {with_minus(found.sentence)}")
 
 
 def _steps_section(name: str, steps: Sequence[Step[Settings]]) -> None:

@@ -182,8 +182,8 @@ def _tables(found: Evaluation) -> None:
     if true is None:
         return
     rows = [
-        {"From the grades": "Risk, each query as often as in the log", "Value": true.risk_of_log},
-        {"From the grades": "Risk, each query once", "Value": true.risk},
+        {"From the grades": "Risk, queries counted as in the log", "Value": true.risk_of_log},
+        {"From the grades": "Risk, each query counted once", "Value": true.risk},
         {"From the grades": MEAN_RANK_BY_GRADES.capitalize(), "Value": true.mean_rank},
         {"From the grades": f"NDCG@{NDCG_CUTOFF}", "Value": true.ndcg.value},
     ]

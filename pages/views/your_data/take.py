@@ -48,7 +48,7 @@ def take_away_section(
     st.session_state[take_away.OWN_FILES] = work
     if not command_lines(work):
         return
-    st.subheader("Take away")
+    st.subheader("Download")
     if corpus is not None:
         with st.container(horizontal=True):
             for ranker in rankers:

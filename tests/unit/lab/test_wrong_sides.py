@@ -67,7 +67,7 @@ def test_which_method_errs_is_not_mixed_up() -> None:
     first = [
         headline(picture(*both)).split()[0] for both in ((ONE_WRONG, RIGHT), (RIGHT, ONE_WRONG))
     ]
-    assert first == ["Unweighted", "Weighting"]
+    assert first == ["Unweighted", "Weighted"]
 
 
 def test_headlines_of_real_worlds_are_short(lab: Lab) -> None:

@@ -114,7 +114,7 @@ def risk_converges(ways: Ways) -> Walk:
     )
     write.line(
         r"\sum_d\mathrm{rank}(d|S)^2\,r(d)\,\frac{1-Q(d)}{Q(d)}",
-        "The paper does not print it; it is finite because Q is bounded away from 0.",
+        "The paper does not state it; it is finite because Q is bounded away from 0.",
         spread(q, weights),
         assumes="independent examinations with the true propensities",
     )
