@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from ultr_core.lab import Cell as Stage
     from ultr_core.lab import Comparison
 
-LAB = (
-    Choice("examination", "Examination", {"probability": "Probability p", "weight": "Weight 1/p"}),
-    Choice("estimates", "Estimates", {"relative": "Relative", "absolute": "All 60, absolute"}),
+EXAMINATION = Choice(
+    "examination", "Examination", {"probability": "Probability p", "weight": "Weight 1/p"}
+)
+ESTIMATES = Choice(
+    "estimates", "Estimates", {"relative": "Relative", "absolute": "All 60, absolute"}
 )
 
 METHODS = Choices(
@@ -239,7 +241,7 @@ JOB = Job(
         "lab": Page(
             "What do biased clicks do to a ranker, and what does weighting repair?",
             cells,
-            (*LAB, PINS),
+            (EXAMINATION, ESTIMATES, PINS),
         )
     },
 )
