@@ -11,6 +11,7 @@ from ultr_core.studies import (
     CellResult,
     Plan,
     Point,
+    Study,
     StudyResult,
     WorldDescription,
     cell_of,
@@ -20,8 +21,12 @@ Loss = Callable[[str, Point, int], float]
 DESCRIPTION = WorldDescription("0", {"name": "made up"}, 0, ())
 
 
-def made_up(name: str, loss: Loss, *, draws: int = 5, agreement: float = -0.9) -> StudyResult:
-    plan = Plan(STUDIES[name], "quick", Settings(draws=draws))
+def made_up(
+    study: str | Study, loss: Loss, *, draws: int = 5, agreement: float = -0.9
+) -> StudyResult:
+    if isinstance(study, str):
+        study = STUDIES[study]
+    plan = Plan(study, "quick", Settings(draws=draws))
     done = {}
     for point in plan.points:
         for method in plan.study.methods:

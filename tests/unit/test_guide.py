@@ -44,13 +44,15 @@ def paths(text: str) -> set[str]:
 
 
 def defined(path: str) -> set[str]:
-    """The functions, classes and names at the top of a file, and the methods of its classes."""
+    """Functions, classes, methods and names of a file, and its texts: keys of registries."""
     names: set[str] = set()
     for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             names.add(node.name)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             names.add(node.id)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            names.add(node.value)
     return names
 
 
@@ -79,7 +81,7 @@ def test_every_path_exists(name: str) -> None:
     assert not missing
 
 
-@pytest.mark.parametrize("name", GUIDES[1:])
+@pytest.mark.parametrize("name", GUIDES)
 def test_every_name_is_in_the_file_beside_it(name: str) -> None:
     found = NAMED.findall(text_of(name))
     pairs = {(path or later, word or earlier) for path, word, earlier, later in found}
@@ -92,6 +94,13 @@ def test_every_dotted_name_can_be_imported(name: str) -> None:
     spans = IN_CODE.findall(text_of(name))
     dotted = {span for span in spans if re.fullmatch(r"(ultr_core|pages)(\.\w+)+", span)}
     assert not {span for span in dotted if not resolves(span)}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_name_can_be_imported_from_where_a_page_says(name: str) -> None:
+    said = re.findall(r"`(\w+)`\s+from\s+`(ultr_core(?:\.\w+)*)`", text_of(name))
+    assert name != "docs/own_data.md" or len(said) > 2
+    assert not [(word, module) for word, module in said if not resolves(f"{module}.{word}")]
 
 
 @pytest.mark.parametrize("name", GUIDES)

@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from ultr_core.lab import Cell as Stage
     from ultr_core.lab import Comparison
 
-LAB = (
-    Choice("examination", "Examination", {"probability": "Probability p", "weight": "Weight 1/p"}),
-    Choice("estimates", "Estimates", {"relative": "Relative", "absolute": "All 60, absolute"}),
+EXAMINATION = Choice(
+    "examination", "Examination", {"probability": "Probability p", "weight": "Weight 1/p"}
+)
+ESTIMATES = Choice(
+    "estimates", "Estimates", {"relative": "Relative", "absolute": "All 60, absolute"}
 )
 
 METHODS = Choices(
@@ -233,11 +235,13 @@ JOB = Job(
     settings=ALL_FIELDS,
     show=show,
     as_dict=lambda comparison: comparison.as_dict(),
+    notes="--json gives each value with low and high of its 95% interval over click logs; where "
+    "there is none, both are null and no_interval says why.",
     pages={
         "lab": Page(
             "What do biased clicks do to a ranker, and what does weighting repair?",
             cells,
-            (*LAB, PINS),
+            (EXAMINATION, ESTIMATES, PINS),
         )
     },
 )

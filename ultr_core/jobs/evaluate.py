@@ -61,9 +61,10 @@ _NOTES = (
     "(risk, risk_of_log, mean_rank, ndcg@10, their rules and counts, measures by name, or null), "
     "never_shown (candidates, never_shown, lasting, covered, top_places, top_never_shown, "
     "withheld), sentence, notices, against_shown (first, second, difference, low, high, "
-    "no_interval, intervals, withheld, sentence), overlap and checks. If no_interval gives a "
-    "reason, low and high are null. With --gate also gate (deploy, difference, bound, promise, "
-    "candidates, passes_at, power, declined, sentence), and the exit code is 1 if the ranker does "
+    "no_interval, intervals, withheld, sentence, and risk_of_shown, the judge's estimate of what "
+    "users saw), overlap and checks. If no_interval gives a reason, low and high are null. With "
+    "--gate also gate (deploy, difference, bound, promise, candidates, passes_at, power, "
+    "declined, sentence), and the exit code is 1 if the ranker does "
     "not pass."
 )
 _WITH_CLIP = [estimator.label for estimator in _EVERY if "clip" in estimator.needs]
@@ -97,6 +98,14 @@ class Evidence:
     gate: Gate | None = None
 
     @property
+    def risk_of_shown(self) -> float | None:
+        """The judge's estimate of what users saw; None where the two cannot be compared."""
+        own, less = self.evaluation.judged.estimate, self.against.estimate
+        if own is None or less is None or self.against.withheld:
+            return None
+        return own.value - less.value
+
+    @property
     def passed(self) -> bool:
         """Whether the ranker passes the gate, if there is one."""
         return self.gate is None or self.gate.deploy
@@ -105,7 +114,7 @@ class Evidence:
         """Plain values."""
         return {
             **self.evaluation.as_dict(),
-            "against_shown": self.against.as_dict(),
+            "against_shown": {**self.against.as_dict(), "risk_of_shown": self.risk_of_shown},
             "overlap": self.overlap.as_dict(),
             "checks": self.checks.as_dict(),
             **({} if self.gate is None else {"gate": self.gate.as_dict()}),
@@ -131,10 +140,9 @@ class Evidence:
             else:
                 about = f"  ({report.scale})" if report.normalised else ""
                 print(f"{report.label:{wide}}{found.value:10.3f}  {found.interval_text()}{about}")
-        own, less = result.judged.estimate, self.against.estimate
-        if own is not None and less is not None and not self.against.withheld:
+        if self.risk_of_shown is not None:
             by = f"by {result.judged.label}, from the same clicks"
-            print(f"{'What users saw':{wide}}{own.value - less.value:10.3f}  {by}")
+            print(f"{'What users saw':{wide}}{self.risk_of_shown:10.3f}  {by}")
         print(INTERVALS_ARE_FOR)
         for assumed in result.assumptions:
             print(f"  {assumed}")

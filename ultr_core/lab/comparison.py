@@ -19,7 +19,13 @@ from ultr_core.lab.trees import TREE_METHODS
 from ultr_core.lab.world import TestRisk, World
 from ultr_core.learners.trees import TREES
 from ultr_core.propensity import ESTIMATORS
-from ultr_core.risk import Estimate, difference_with_reach, interval_over_draws, plus_minus
+from ultr_core.risk import (
+    NO_INTERVAL,
+    Estimate,
+    difference_with_reach,
+    interval_over_draws,
+    plus_minus,
+)
 from ultr_core.settings import PARAMETERS, Settings
 from ultr_core.words import counted
 
@@ -306,10 +312,11 @@ def _settings(settings: Settings) -> dict[str, Any]:
 
 
 def _ranker_dict(summary: RankerSummary) -> dict[str, Any]:
+    reason = NO_INTERVAL if summary.costs else NO_SPREAD
     return {
         "label": summary.label,
-        "risk": _interval(summary.risk),
-        "mean_rank": _interval(summary.mean_rank),
+        "risk": _interval(summary.risk, reason),
+        "mean_rank": _interval(summary.mean_rank, reason),
         TREES if summary.learner == TREES else "costs": list(summary.costs),
         "clips": list(summary.clips),
     }
@@ -323,10 +330,18 @@ def _origin(summary: RankerSummary) -> dict[str, Any]:
     }
 
 
-def _interval(estimate: Estimate | None) -> dict[str, float] | None:
+NO_SPREAD = "This ranker is not trained on clicks, so it is the same for every click log."
+"""Why the interval of a baseline would only be its value."""
+
+
+def _interval(estimate: Estimate | None, reason: str = NO_INTERVAL) -> dict[str, Any] | None:
+    """A value with its interval over click logs, or with the reason why it has none."""
     if estimate is None:
         return None
-    return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
+    if estimate.n < 2:
+        return {"value": estimate.value, "low": None, "high": None, "no_interval": reason}
+    ends = {"low": estimate.low, "high": estimate.high}
+    return {"value": estimate.value, **ends, "no_interval": ""}
 
 
 _UPPER_TAIL = 0.975

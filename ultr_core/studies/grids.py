@@ -34,6 +34,8 @@ class Study:
         fixed: settings that the paper fixes.
         x_values, series_values: by scale.
         methods: keys of ``STUDY_METHODS``.
+        cause: what grows along the x axis, such as "More bias", if its growth harms the naive and the
+            weighted ranker.
         repaired_by: those that repair what the study breaks, from later work.
         read_at: where on the x axis such a study is read and judged.
     """
@@ -48,6 +50,7 @@ class Study:
     x_values: Mapping[Scale, Values]
     series_values: Mapping[Scale, Values] = field(default_factory=dict)
     methods: tuple[str, ...] = ("production", "naive", "propensity", "skyline")
+    cause: str = ""
     repaired_by: tuple[str, ...] = ()
     read_at: float = 0.0
 
@@ -63,7 +66,7 @@ class Study:
             return "figures"
         if self.is_map:
             return "maps"
-        return self.name if self.name == "few-clicks" else "repairs"
+        return "repairs" if self.repaired_by and self.name != "few-clicks" else self.name
 
     @property
     def curves(self) -> tuple[str, ...]:
@@ -161,13 +164,13 @@ STUDIES: Mapping[str, Study] = MappingProxyType(
                 "bias", 2, "7.3", "Severity of the position bias",
                 ("eta", "assumed_eta"), "clicks", {"eps_minus": 0.0},
                 _both((0.0, 0.5, 1.0, 1.5, 2.0), _STEPS),
-                _both((45_000, 225_000), (45_000, 225_000)),
+                _both((45_000, 225_000), (45_000, 225_000)), cause="More bias",
             ),
             Study(
                 "noise", 3, "7.4", "Click noise",
                 ("eps_minus",), "clicks", {"eta": 1.0, "assumed_eta": 1.0},
                 _both((0.0, 0.1, 0.2, 0.3), (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)),
-                _both((170_000, 850_000), (170_000, 850_000)),
+                _both((170_000, 850_000), (170_000, 850_000)), cause="More click noise",
             ),
             Study(
                 "misspecification", 4, "7.5", "Wrong propensities",

@@ -39,8 +39,7 @@ def study_headline(result: StudyResult) -> str:
         return _belief_headline(result, points)
     most = max(p.series or 0.0 for p in points)
     curve = [p for p in points if (p.series or 0.0) == most]
-    cause = "More bias" if study.name == "bias" else "More click noise"
-    return _who_is_hurt(result, cause, curve[0], curve[-1]) or _NOT_YET
+    return _who_is_hurt(result, curve[0], curve[-1]) or _NOT_YET
 
 
 _NOT_YET = "No point of the curve is finished yet."
@@ -298,24 +297,25 @@ def _read_severity(result: StudyResult, points: list[Point]) -> str:
     most = max(p.series or 0.0 for p in points)
     curve = [p for p in points if (p.series or 0.0) == most]
     first, last = curve[0], curve[-1]
-    of_bias = result.plan.study.name == "bias"
-    symbol, cause = ("η", "More bias") if of_bias else ("ε₋", "More click noise")
+    x = result.plan.study.x_fields[0]
     shares = ""
-    if not of_bias:
+    if x == "eps_minus":
         shares = f", where {result.noise_share(last) or 0:.0%} of the clicks are noise,"
     return (
-        f"{_who_is_hurt(result, cause, first, last)} From {symbol} = {first.x:g} to "
+        f"{_who_is_hurt(result, first, last)} From {PARAMETERS[x].symbol} = {first.x:g} to "
         f"{last.x:g}{shares} the naive ranker goes from {_value(result, 'naive', first)} to "
         f"{_value(result, 'naive', last)}, the weighted "
         f"ranker from {_value(result, 'propensity', first)} to "
         f"{_value(result, 'propensity', last)} "
-        f"({_measure(result)}; {most:,.0f} clicks; production {result.level('production'):.2f}, "
+        f"({_measure(result)}; {last.settings.clicks:,} clicks; "
+        f"production {result.level('production'):.2f}, "
         f"full information {result.level('skyline'):.2f})."
     )
 
 
-def _who_is_hurt(result: StudyResult, cause: str, first: Point, last: Point) -> str:
+def _who_is_hurt(result: StudyResult, first: Point, last: Point) -> str:
     """Which ranker loses more from the first point to the last, by the intervals."""
+    cause = result.plan.study.cause
     harms = {key: result.excess((key, last), (key, first)) for key in ("naive", "propensity")}
     naive, weighted = harms["naive"], harms["propensity"]
     both = [naive[draw] - weighted[draw] for draw in naive if draw in weighted]

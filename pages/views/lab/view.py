@@ -26,7 +26,7 @@ from ultr_core.figures import (
     estimates_figure,
     examination_figure,
 )
-from ultr_core.jobs.compare import LAB
+from ultr_core.jobs.compare import ESTIMATES, EXAMINATION
 from ultr_core.lab import METHODS, Comparison, RiskPicture
 from ultr_core.lab import headline as found_by
 from ultr_core.risk import NO_INTERVAL, Estimate
@@ -98,10 +98,9 @@ def show(page: PageContext) -> None:
 
 def _estimates_panel(picture: RiskPicture, settings: Settings) -> None:
     """The picture, and the switch to the absolute scale."""
-    (_, scale) = LAB
     with st.container(horizontal=True, key="estimates-head"):
         st.subheader("Estimates", help=words.ESTIMATES_HELP)
-        chosen = cast(Scale, choose(scale, label_visibility="collapsed"))
+        chosen = cast(Scale, choose(ESTIMATES, label_visibility="collapsed"))
     draw = partial(estimates_figure, picture, chosen, belief_is_right=settings.belief_is_right)
     figure = draw(theme=theme())
     with st.container(key=f"figure-{figure.name}"):
@@ -240,8 +239,7 @@ def _interval(estimate: Estimate) -> str:
 
 def _examination_section(settings: Settings) -> None:
     st.subheader("How far down users look, and what each click counts")
-    (value, _) = LAB
-    quantity = cast(Quantity, choose(value, label_visibility="collapsed"))
+    quantity = cast(Quantity, choose(EXAMINATION, label_visibility="collapsed"))
     show_figure(
         partial(examination_figure, settings, quantity),
         above=words.at_rank_ten(settings, quantity),

@@ -186,7 +186,7 @@ def test_the_gate_passes_the_best_ranker_and_none_that_was_trained_on_the_log(
     values = {name: each["value"] for name, each in plain["true"]["measures"].items()}
     assert list(values) == [one.name for one in usual_measures(grade)]
     assert values["nDCG@10"] == values[f"AP(rel={grade})"] == plain["true"]["ndcg@10"] == 1
-    found = {}
+    found, shown = {}, {}
     for name, ranker in (
         ("best", ("--scores", best)), ("many", ("--scores", best, "--candidates", "500")),
         ("worst", ("--scores", worst)), ("trained", ("--model", model)),
@@ -198,7 +198,12 @@ def test_the_gate_passes_the_best_ranker_and_none_that_was_trained_on_the_log(
         assert {each["left_out"] for each in result["true"]["measures"].values()} == {0}
         found[name] = result["gate"]
         assert code == (0 if result["gate"]["deploy"] else 1)
-        assert result["gate"]["difference"] == result["against_shown"]["difference"]
+        against, judged = result["against_shown"], result["estimates"][result["judge"]]
+        assert result["gate"]["difference"] == against["difference"]
+        shown[name] = against["risk_of_shown"]
+        assert shown[name] == pytest.approx(judged["value"] - against["difference"])
+    # Whatever is judged, the same clicks say the same of what users saw.
+    assert list(shown.values()) == pytest.approx([shown["best"]] * 4)
     assert {name: each["deploy"] for name, each in found.items()} == {
         "best": True, "many": True, "worst": False, "trained": False,
     }  # fmt: skip

@@ -29,7 +29,10 @@ LOG = "query,document,position,click,impressions\n" + "".join(
 
 
 def test_every_method_says_how_it_is_run() -> None:
-    assert LOG_METHODS == ("swap", "swap-pooled", "pivot", "chain", "all-pairs", "em", "ctr")
+    # Links and commands have these keys, so they stay; more may come.
+    stay = {"swap", "swap-pooled", "pivot", "chain", "all-pairs", "em", "ctr"}
+    assert stay <= set(LOG_METHODS) and {"uniform", "adjacent"} <= {*PROPENSITY_METHODS} - stay
+    assert not {"uniform", "adjacent"} & set(LOG_METHODS)
     for key, method in PROPENSITY_METHODS.items():
         given = (method.from_displays, method.from_swaps, method.randomised)
         assert sum(function is not None for function in given) == 1, key

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -12,6 +13,7 @@ from ultr_core.risk import NO_INTERVAL, interval_over_draws
 from ultr_core.studies import (
     FIGURES,
     LOSSES,
+    STUDIES,
     Point,
     StudyResult,
     read_study,
@@ -44,6 +46,27 @@ def test_a_reading_begins_with_a_verdict_that_follows_the_numbers(name: str) -> 
         assert verdict in read_study(made_up(name, loss))
     words = read_study(made_up(name, noise))
     assert not any(verdict in words for verdict in VERDICTS[name])
+
+
+def test_a_curve_of_another_setting_is_read_by_its_own_cause_symbol_and_clicks() -> None:
+    study = replace(
+        STUDIES["noise"], name="attention", figure=None, x_fields=("eps_plus",), series_field=None,
+        fixed={"clicks": 2_000}, x_values={"quick": (0.5, 1.0)}, series_values={},
+        cause="More clicks on relevant documents",
+    )  # fmt: skip
+    result = made_up(study, lambda method, point, draw: point.x * (method == "naive") + 0.01 * draw)
+    verdict = f"{study.cause} hurts the naive ranker more than the weighted ranker."
+    assert study_headline(result) == verdict
+    assert read_study(result).startswith(f"{verdict} From ε₊ = 0.5 to 1 the naive ranker goes")
+    assert "; 2,000 clicks;" in read_study(result)
+    assert not study.is_map and study.shipped_in == "attention"
+
+
+def test_every_study_has_one_way_to_be_read() -> None:
+    in_code = ("learning-curve", "misspecification")
+    for name, study in STUDIES.items():
+        ways = (study.cause, study.is_map, study.repaired_by, name in in_code)
+        assert sum(map(bool, ways)) == 1, f"give {name} a cause, or read it in studies/reading.py"
 
 
 def crossing(method: str, point: Point, draw: int) -> float:
