@@ -97,7 +97,7 @@ def _show_ledger(corpus: str | None) -> None:
     if not shown:
         where = "" if section == ALL else section
         of_section = [line for line in lines if where in ("", line.entry.section)]
-        st.markdown(none_left(of_section, where, VERDICT.options[verdict]))
+        st.markdown(prose(none_left(of_section, where, VERDICT.options[verdict])))
     _files(lines, lab)
 
 
