@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scripts.session_intervals import CURVE, FIRST, LIKED, SECOND, corpus, simulated
+from ultr_core.claims.gate_runs import drawn_log
 from ultr_core.inspection import join_log
 from ultr_core.lab import Lab
 from ultr_core.lab.logs import belief_about, draws_for, simulate_training_log, user_model
@@ -38,7 +39,7 @@ from ultr_core.risk import (
 from ultr_core.risk.estimate import NORMAL_QUANTILE
 from ultr_core.risk.moments import expected_contribution
 from ultr_core.settings import Settings
-from ultr_core.users import LOGGERS, ClickLog, PowerLaw, TableCurve
+from ultr_core.users import LOGGERS, PowerLaw, TableCurve
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -103,25 +104,6 @@ def cases(eta: float, eps_minus: float, clicks: int, logs: int, seed: int) -> It
             yield Case(f"{each.label}, production", risks.estimate(1), production)
             difference = estimate_difference(log, of_log[2], numbers)
             yield Case(f"{each.label}, difference", difference, margin)
-
-
-def drawn_log(
-    rng: np.random.Generator, pi: FloatArray, presented: RankArray, offsets: IntArray, draws: int
-) -> tuple[ClickLog, IntArray]:
-    """A simulated log of the queries that were drawn, and their documents in the corpus."""
-    drawn = np.bincount(rng.integers(offsets.size - 1, size=draws), minlength=offsets.size - 1)
-    sizes = np.diff(offsets)
-    documents = np.flatnonzero(np.repeat(drawn > 0, sizes))
-    shown = np.repeat(drawn, sizes)[documents]
-    log = ClickLog(
-        np.arange(documents.size),
-        presented[documents],
-        shown,
-        rng.binomial(shown, pi[documents]),
-        draws,
-        np.append(0, np.cumsum(sizes[drawn > 0])),
-    )
-    return log, documents
 
 
 def session_cases(clicks: int, logs: int, *, strong: bool) -> Iterator[Case]:

@@ -8,6 +8,7 @@ import pytest
 from pandas import DataFrame
 from streamlit.testing.v1 import AppTest
 
+from tests.meaning import mentions
 from ultr_core.claims import CLAIMS, COMPARISONS, READINGS, SECTIONS
 
 OpenApp = Callable[..., AppTest]
@@ -55,6 +56,7 @@ def test_headline_filters_and_links(open_claims: Callable[..., AppTest]) -> None
     assert len(sections(app)[0].columns) == len(first.columns) + 4
     app.selectbox(key="claim_section").set_value("Abstract").run()
     assert claims_shown(app) == 0
+    assert mentions(words(app), "open", SECTIONS["Abstract"], "holds (1)")
     files = [button.proto.label for button in app.get("download_button")]
     assert any("CSV" in name for name in files) and any("JSON" in name for name in files)
     assert not app.exception

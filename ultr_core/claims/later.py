@@ -1,17 +1,26 @@
-"""Claims of later work: doubly robust, the affine correction, policy-aware weights."""
+"""Claims of later work: doubly robust, affine, policy-aware weights; team draft."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from itertools import permutations
 from types import MappingProxyType
 
 from ultr_core.claims.common import Measure, Sizes, judged, queries_of, sizes_judged, sizes_of
+from ultr_core.claims.live import interleaved_clicks
 from ultr_core.corpus import Corpus
 from ultr_core.findings import Finding
 from ultr_core.lab import WORLD_FIELDS, Lab, World, simulate_logs, stage
+from ultr_core.lab.interleaved_lists import (
+    SCHEMES,
+    Document,
+    Interleaved,
+    every_interleaving,
+    exact_verdicts,
+)
 from ultr_core.lab.logs import belief_about
 from ultr_core.learners.relevance import Shown, fit_relevance, with_relevance
 from ultr_core.proofs.repairs import (
@@ -155,6 +164,43 @@ def _guard_rejects(lab: Lab) -> Finding:
     )
 
 
+FIRST = "abc"
+OTHERS = tuple(permutations("abcd", 3))
+"""The list of one ranker, and all that another may have; three places are shown."""
+
+
+def _score(found: Interleaved, clicked: Collection[Document]) -> Fraction:
+    """What these clicks say for A by the credit of their documents."""
+    assert found.credit is not None
+    credit = dict(zip(found.documents, found.credit, strict=True))
+    return sum((credit[document] for document in clicked), ZERO)
+
+
+def _no_preference(lab: Lab) -> Finding:
+    """What interleaving prefers if one document is clicked at random, over pairs of lists."""
+    clicks = interleaved_clicks(lab, "R18")
+    apart, score = dict[str, Fraction](), ZERO
+    for scheme in SCHEMES:
+        found = [exact_verdicts(FIRST, other, clicks, scheme, shown=3) for other in OTHERS]
+        apart[scheme] = max(abs(one.a - one.b) for one in found)
+    for other in OTHERS:
+        drawn = every_interleaving(FIRST, other, "probabilistic", shown=3)
+        mean = sum(
+            (share * said * _score(one, clicked)
+             for one, share in drawn for clicked, said in clicks(one.documents)),
+            ZERO,
+        )  # fmt: skip
+        score = max(score, abs(mean))
+    return Finding(
+        f"Over {len(OTHERS)} pairs of lists of three documents, shares of wins differ by at most "
+        f"{apart['team-draft']} by team draft; the mean score of probabilistic interleaving is "
+        f"{score} at most. Judged by the sign of that score, shares of wins differ by up to "
+        f"{float(apart['probabilistic']):.2f}, by balanced interleaving by up to "
+        f"{float(apart['balanced']):.2f}.",
+        float(max(score, apart["team-draft"])),
+    )
+
+
 _JUDGED: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "R6": ("few-clicks", "doubly-robust-early"),
@@ -173,6 +219,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "R3": _wrong_curve_stays,
         "R5": _aware_is_unbiased,
         "R15": _guard_rejects,
+        "R18": _no_preference,
         **{key: partial(judged, *rule) for key, rule in _JUDGED.items()},
     }
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from types import MappingProxyType
@@ -18,11 +18,14 @@ HALF = Fraction(1, 2)
 STAYS = (Fraction(1, 5), HALF, Fraction(9, 10))
 """Probabilities λ of continuing after a click."""
 
+ASSUMED = tuple(Fraction(number, 10) for number in range(1, 11))
+"""What is assumed of λ where several are tried."""
+
 CASES: Mapping[str, LeavingCase] = MappingProxyType(
     {
         "R11": LeavingCase("hindsight"),
-        "R12": LeavingCase("hindsight", assumed=Fraction(3, 4)),
-        "R13": LeavingCase("hindsight", Fraction(4, 5), satisfied=Fraction(3, 10), assumed=HALF),
+        "R12": LeavingCase("hindsight", HALF),
+        "R13": LeavingCase("hindsight", Fraction(4, 5), satisfied=Fraction(3, 10)),
         "R14": LeavingCase("hindsight-doubly-robust", clip=CLIP),
     }
 )
@@ -48,14 +51,23 @@ def _unbiased(lab: Lab) -> Finding:
     )
 
 
+def _best_assumed(
+    case: LeavingCase, assumed: Iterable[Fraction] = ASSUMED
+) -> tuple[Fraction, Fraction]:
+    """The largest error with the best of several assumed lambda, and this lambda."""
+    return min((abs(replace(case, assumed=stay).largest_error), stay) for stay in assumed)
+
+
 def _needs_lambda(lab: Lab) -> Finding:
-    """The largest error in hindsight with another lambda than that of the users."""
+    """The largest error in hindsight with the best of several wrong lambda."""
     case = leaving_case(lab, "R12")
-    worst = abs(case.largest_error)
+    wrong = [stay for stay in ASSUMED if stay != HALF]
+    least, best = _best_assumed(case, wrong)
     return Finding(
-        f"If λ is {case.continuation} and {case.assumed or case.continuation} is assumed, the "
-        f"estimate is off by up to {worst}.",
-        float(worst),
+        f"If users have λ = {case.continuation} and one of {len(wrong)} other values from "
+        f"{wrong[0]} to {wrong[-1]} is assumed, the smallest of the largest errors over rankings "
+        f"is {float(least):.3f}, at {best}.",
+        float(least),
         ">",
         0.0,
     )
@@ -64,11 +76,13 @@ def _needs_lambda(lab: Lab) -> Finding:
 def _satisfied_leave(lab: Lab) -> Finding:
     """The largest error in hindsight where lambda depends on what was clicked."""
     case = leaving_case(lab, "R13")
-    worst = abs(case.largest_error)
+    least, best = _best_assumed(case)
     return Finding(
-        f"If λ is {case.satisfied} after a relevant document and {case.continuation} after another "
-        f"one, and {case.assumed} is assumed, the estimate is off by up to {worst}.",
-        float(worst),
+        f"If λ is {case.satisfied or case.continuation} after a relevant document and "
+        f"{case.continuation} after another one, and one of {len(ASSUMED)} values from "
+        f"{ASSUMED[0]} to {ASSUMED[-1]} is assumed, the smallest of the largest errors over "
+        f"rankings is {float(least):.3f}, at {best}.",
+        float(least),
         ">",
         0.0,
     )

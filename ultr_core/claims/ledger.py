@@ -32,6 +32,7 @@ from ultr_core.claims.common import (
     judged,
     sizes_of,
 )
+from ultr_core.claims.gate_runs import CANDIDATES
 from ultr_core.claims.long_runs import CORPORA
 from ultr_core.claims.mutations import MUTATIONS
 from ultr_core.claims.readings import READINGS
@@ -43,6 +44,7 @@ from ultr_core.lab import Cell, Lab
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.studies import RULES, STUDIES
 from ultr_core.studies.claims import FLAT, ORIGINS, Origin
+from ultr_core.words import counted
 
 NOT_MEASURED = "not measured"
 
@@ -211,7 +213,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
 
 SIZES = {
     key: sizes
-    for part in (common, foundations, noise, estimation, svm, figures, live, later)
+    for part in (common, foundations, noise, estimation, svm, figures, live, runs, later)
     for key, sizes in part.SIZES.items()
 }
 """Sizes of what a claim is measured on, by the word that its entry has for it."""
@@ -292,7 +294,8 @@ def _all() -> Iterator[Entry]:
     yield from map(_written, words.parts("claims"))
     yield from _on_figures(words.entries["studies"])
     yield from map(_written, words.parts("on_figures"))
-    yield from map(_written, read(__file__, "later").parts("claims"))
+    later_words = read(__file__, "later").filled(missed=runs.MOST_MISSED, near=CANDIDATES)
+    yield from map(_written, later_words.parts("claims"))
 
 
 CLAIMS: Mapping[str, Entry] = MappingProxyType(
@@ -360,7 +363,9 @@ def headline(lines: Iterable[LedgerLine]) -> str:
     for found in counts.values():
         others.update(found)
     added = f", and {others['holds']:,} of {others.total():,} others" if others.total() else ""
-    return f"{paper['holds']:,} of the paper's {sum(paper.values()):,} claims hold{added}."
+    hold = "holds" if paper["holds"] == 1 else "hold"
+    of_all = counted(sum(paper.values()), "claim")
+    return f"{paper['holds']:,} of the paper's {of_all} {hold}{added}."
 
 
 COLUMNS = (

@@ -25,7 +25,7 @@ from ultr_core.claims.common import (
 )
 from ultr_core.findings import Finding
 from ultr_core.lab import WORLD_FIELDS, Lab
-from ultr_core.lab.interleaved_lists import exact_verdicts, one_random_click
+from ultr_core.lab.interleaved_lists import Clicks, exact_verdicts, one_random_click
 from ultr_core.lab.live import LiveDesign
 from ultr_core.risk import interval_over_draws, kendall_tau
 from ultr_core.risk.sign_test import SignTest, sign_test
@@ -139,9 +139,13 @@ def _off_print(found: Iterable[float], printed: Iterable[float], decimals: int) 
     return max(abs(round(a, decimals) - b) for a, b in zip(found, printed, strict=True))
 
 
+def interleaved_clicks(lab: Lab, claim: str) -> Clicks:
+    """What the user of an interleaved list clicks, for one claim: one document at random."""
+    return lab.remember(lab.cell("interleaved_clicks", (), claim), lambda _: one_random_click)
+
+
 def _interleaving_errs(lab: Lab) -> Finding:
-    clicks = lab.remember(lab.cell("interleaved_clicks", ()), lambda _: one_random_click)
-    verdict = exact_verdicts("abc", "bca", clicks)
+    verdict = exact_verdicts("abc", "bca", interleaved_clicks(lab, "L8b"))
     return Finding(
         f"With A = abc, B = bca and one click at random, B wins with probability {verdict.b}.",
         float(verdict.b),

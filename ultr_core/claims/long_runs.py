@@ -4,8 +4,8 @@
 
 All on synthetic corpora of the built-in size, one row a run: the live experiment of section 7.6 at
 the paper's clicks and at more (``live``) and with other smoothing (``smoothing``), the weighted
-ranker as clicks grow (``growing``) and without end (``endless``), and clipping at fixed thresholds
-(``clipping``, section 7.5).
+ranker as clicks grow (``growing``) and without end (``endless``), clipping at fixed thresholds
+(``clipping``, section 7.5), and how often the gate of ``evaluate --gate`` errs (``gate``).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from ultr_core.claims import gate_runs
 from ultr_core.corpus.ranking import rank_many
 from ultr_core.lab import METHODS, Lab, Store
 from ultr_core.lab.live import PAPER_CLICKS, LiveDesign
@@ -53,6 +54,8 @@ CLIPPING_DRAWS = tuple(range(12))
 
 SMOOTHINGS = (0.0, 0.5)
 """Weights of the overall click rates that are compared: none, and half."""
+
+GATE_LOGS = 3_000
 
 Row = dict[str, float]
 
@@ -164,6 +167,16 @@ def _clipped(lab: Lab, draw: int, clip: float) -> float:
     return test_risk(world, select(METHODS["clipped"], data, clips=(clip,)).ranker).risk
 
 
+def gate_rows() -> Iterator[Row]:
+    """Shares of logs in which the gate errs, by noise and clicks, for several rankers."""
+    worlds = {eps: gate_runs.default_world(eps) for eps, _ in gate_runs.CELLS}
+    for eps, clicks in gate_runs.CELLS:
+        row: Row = {"eps_minus": eps, "clicks": clicks, "logs": GATE_LOGS}
+        for found in gate_runs.gate_rows(worlds[eps], clicks, GATE_LOGS, seed=1):
+            row |= {f"missed, {found.name}": found.misses, f"passed, {found.name}": found.passed}
+        yield row
+
+
 @dataclass(frozen=True)
 class LongRuns:
     """The experiments as shipped, with the command and the day that made them.
@@ -199,6 +212,7 @@ MAKERS: Mapping[str, Callable[[], Iterator[Row]]] = MappingProxyType(
         "growing": growing_rows,
         "endless": endless_rows,
         "clipping": clipping_rows,
+        "gate": gate_rows,
     }
 )
 

@@ -21,10 +21,12 @@ import numpy as np
 from ultr_core.claims.common import COST, LAST_RANK, MORE_CLICKS, SWAP_SESSIONS, Printed
 from ultr_core.claims.estimation import FEW_SESSIONS
 from ultr_core.claims.foundations import POOL, repeated_logs
+from ultr_core.claims.gate_runs import ALONE, SHARED
 from ultr_core.claims.long_runs import LongRuns, Row
 from ultr_core.claims.svm import ROUNDING
 from ultr_core.corpus.ranking import query_of_document
 from ultr_core.lab import Cell, Lab, Logs, Store, TrainedMethod, World
+from ultr_core.lab.interleaved_lists import Clicks, click_on
 from ultr_core.lab.logs import simulate_training_log
 from ultr_core.learners import LinearRanker, fit_ranker, weighted_hinge
 from ultr_core.proofs import Evidence, SmallWorld
@@ -123,6 +125,15 @@ def _case(words: str, claim: str, **values: Any) -> Mutation:
         return replace(case, **values) if cell.args[0] == claim else case
 
     return _altered(words, small_case=change)
+
+
+def _interleaved(words: str, claim: str, clicks: Clicks) -> Mutation:
+    """The user of the interleaved lists of one claim altered."""
+
+    def change(_: Lab, found: Clicks, cell: Cell) -> Clicks:
+        return clicks if cell.args[0] == claim else found
+
+    return _altered(words, interleaved_clicks=change)
 
 
 def _world(words: str, change: Callable[[World], World]) -> Mutation:
@@ -399,6 +410,11 @@ def _learns_nothing(row: Row) -> Row:
     }
 
 
+def _chosen(row: Row) -> Row:
+    """Each ranker is the best of many by the clicks that judge it."""
+    return {name: row[f"missed, {ALONE}"] for name in row if name.startswith("missed")}
+
+
 def _shrinking(row: Row) -> Row:
     more = row["clicks"] > MORE_CLICKS
     return {"naive_wins": row["naive_losses"]} if more else {}
@@ -459,9 +475,11 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             "Nobody later notices the documents that stand out in the pilot.",
             salience=lambda *_: 2.0,
         ),
-        "clicks-everything": _altered(
-            "The user of the interleaved list clicks every document.",
-            interleaved_clicks=lambda *_: _everything,
+        "clicks-everything": _interleaved(
+            "The user of the interleaved list clicks every document.", "L8b", _everything
+        ),
+        "clicks-one-favourite": _interleaved(
+            "Users click the document on top of one ranking, if it is shown.", "R18", click_on("a")
         ),
         # Data.
         "reversed-production": _world(
@@ -551,7 +569,7 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
         "logger-is-fixed": _case("The logger always shows one list.", "R5", lists=FIXED),
         "hindsight-believes-wrong": _case("The assumed λ is 3/4.", "R11", assumed=Fraction(3, 4)),
         "hindsight-believes-right": _case(
-            "The assumed λ is that of the users.", "R12", assumed=None
+            "The users' λ, 9/10, is one of those assumed.", "R12", continuation=Fraction(9, 10)
         ),
         "all-leave-alike": _case(
             "λ is 1/2 after every click.", "R13", satisfied=None, continuation=Fraction(1, 2)
@@ -632,6 +650,14 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             "The thresholds are below every propensity.",
             "clipping",
             lambda row: {key: row["0"] for key in row if key.startswith("0.")},
+        ),
+        "gate-on-chosen": _runs(
+            "Every ranker is the best of 20 on the clicks that judge it.", "gate", _chosen
+        ),
+        "gate-not-told": _runs(
+            "The gate does not know that the ranker is the best of 20.",
+            "gate",
+            lambda row: {f"passed, {SHARED}": row[f"passed, {ALONE}"]},
         ),
         "study-unweighted": _studies(
             "The weighted learner ignores the weights.", "bias", "noise", propensity="naive"

@@ -1,21 +1,32 @@
-"""Claims read from the long runs: what endless clicks give, clipping, live experiments."""
+"""Claims read from the long runs: endless clicks, clipping, live experiments, the gate."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from statistics import NormalDist
 from types import MappingProxyType
 
 import numpy as np
 
-from ultr_core.claims.common import MORE_CLICKS, Measure, by_corpus, long_runs
+from ultr_core.claims.common import (
+    MORE_CLICKS,
+    Measure,
+    Sizes,
+    by_corpus,
+    long_runs,
+    sizes_of,
+)
+from ultr_core.claims.gate_runs import ALONE, AT_MOST, CANDIDATES, SHARED
 from ultr_core.claims.long_runs import SMOOTHINGS, Row
+from ultr_core.corpus import DEFAULT_SHAPE
 from ultr_core.findings import Finding, all_of, compared
 from ultr_core.lab import Lab
 from ultr_core.lab.live import PAPER_CLICKS
+from ultr_core.own_data.deployment import PROMISE
 from ultr_core.risk import Estimate, interval_over_draws
 from ultr_core.risk.estimate import NORMAL_QUANTILE
+from ultr_core.risk.sign_test import SignTest, sign_test
 from ultr_core.studies.claims import FLAT
 from ultr_core.words import counted
 
@@ -116,8 +127,8 @@ def clipping_can_help(lab: Lab) -> Finding:
         found[best].value,
         ">",
         interval=(lows[best], high),
-        reason=f"{runs.source} Intervals cover all {len(found)} comparisons jointly. With many "
-        "clicks and propensities that are right or too large, clipping only adds bias.",
+        reason=f"{runs.source} Intervals cover all {len(found)} comparisons jointly; in the other "
+        f"{len(places) - len(helped)} settings no gain was found.",
     )
 
 
@@ -229,6 +240,87 @@ def no_manual_choice(lab: Lab) -> Finding:
     )
 
 
+MOST_MISSED = 0.065
+"""Share of logs in which the gate's bound may be too low: the 5% promised, and what approximation
+may add."""
+
+
+_RANKERS = {
+    "skyline": "the skyline",
+    "production reversed": "production reversed",
+    AT_MOST: "a ranker a little worse than production",
+}
+"""Rankers that were not chosen on the clicks that judge them, by their name in the table."""
+
+
+def _share_of(row: Row, name: str) -> SignTest:
+    """The share of a cell's logs in which this happened, with its exact 95% interval."""
+    logs = int(row["logs"])
+    happened = round(row[name] * logs)
+    return sign_test(happened, logs - happened)
+
+
+def _gate_at(row: Row) -> str:
+    return f"{row['clicks']:,.0f} clicks at ε₋ = {row['eps_minus']:g}"
+
+
+def gate_keeps_its_promise(lab: Lab) -> Finding:
+    """The highest share of logs in which the bound of a ranker is below the true difference."""
+    runs = long_runs(lab)
+    found = {
+        (name, _gate_at(row)): _share_of(row, f"missed, {name}")
+        for row in runs.tables["gate"]
+        for name in _RANKERS
+    }
+    worst = max(found, key=lambda place: found[place].win_share)
+    least = min(one.win_share for one in found.values())
+    share, (name, at) = found[worst], worst
+    logs = int(runs.tables["gate"][0]["logs"])
+    return Finding(
+        f"In {len(found)} cells of {logs:,} logs, the bound is too low "
+        f"in {least:.1%} to {share.win_share:.1%} of logs. The highest share, with an exact 95% "
+        f"interval of {share.low:.1%} to {share.high:.1%}, is that of {_RANKERS[name]} with {at}.",
+        share.win_share,
+        "<",
+        MOST_MISSED,
+        interval=(share.low, share.high),
+        reason=f"{runs.source} Of the {CANDIDATES} rankers a little worse than production, that "
+        "with the highest share counts, at each number of clicks.",
+    )
+
+
+def gate_of_candidates(lab: Lab) -> Finding:
+    """The highest share of logs in which the best of many rankers passes, though all are worse."""
+    runs = long_runs(lab)
+    rows = runs.tables["gate"]
+    found = {_gate_at(row): _share_of(row, f"passed, {SHARED}") for row in rows}
+    worst = max(found, key=lambda at: found[at].win_share)
+    alone = [row[f"passed, {ALONE}"] for row in rows]
+    share, logs = found[worst], int(rows[0]["logs"])
+    return Finding(
+        f"Of {len(rows)} times {logs:,} logs, the best of {CANDIDATES} rankers passes "
+        f"in at most {share.win_share:.1%} (with {worst}; exact 95% interval {share.low:.1%} to "
+        f"{share.high:.1%}); if the gate does not know of the others, it passes in "
+        f"{min(alone):.1%} to {max(alone):.1%}.",
+        share.win_share,
+        "<",
+        PROMISE,
+        interval=(share.low, share.high),
+        reason=runs.source,
+    )
+
+
+def _sizes_of_gate(lab: Lab) -> Sizes:
+    rows = long_runs(lab).tables["gate"]
+    clicks = [int(row["clicks"]) for row in rows]
+    return sizes_of((min(clicks), max(clicks)), DEFAULT_SHAPE.train_queries, int(rows[0]["logs"]))
+
+
+SIZES: Mapping[str, Callable[[Lab], Sizes]] = MappingProxyType(
+    {"logs for the gate": _sizes_of_gate}
+)
+"""What claims of this module are measured on, besides those of ``common``."""
+
 MEASURES: Mapping[str, Measure] = MappingProxyType(
     {
         "4j": clean_limit,
@@ -239,6 +331,8 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "L9d": partial(contests, "naive", MORE_CLICKS),
         "L13": more_clicks_more_wins,
         "8b": no_manual_choice,
+        "R16": gate_keeps_its_promise,
+        "R17": gate_of_candidates,
     }
 )
 """How the claims are measured, by key."""

@@ -21,7 +21,7 @@ from ultr_core.claims.ledger import content, counts_by_origin
 from ultr_core.claims.mutations import MUTATIONS
 from ultr_core.export.notebook import Cell, code, words
 from ultr_core.fields import Choice, Field, Switch
-from ultr_core.findings import OUTCOMES
+from ultr_core.findings import OUTCOMES, count_outcomes
 from ultr_core.jobs.files import CORPUS
 from ultr_core.jobs.job import Given, Job, Page, PageState
 from ultr_core.jobs.output import print_notes, progress_line
@@ -96,7 +96,7 @@ class Ledger:
                 print(f"\n{title}")
             for line in of_section:
                 _print_whole(line) if self.full else _print_short(line)
-        if not self.full:
+        if self.shown and not self.full:
             print("\nChecks, numbers and what would break each claim: claims --full")
 
 
@@ -113,8 +113,21 @@ def run(given: Given) -> Ledger:
     lines = measure(lab, entries, progress)
     tell("")
     shown = [line for line in lines if given.verdict in ("", line.outcome)]
+    if not shown:
+        print_notes([none_left(lines, given.section, given.verdict)])
     found = {"settings": given.settings.as_dict(), **content(lines, lab.world().counts())}
     return Ledger(lines, shown, found, bool(given.full))
+
+
+def none_left(lines: Sequence[LedgerLine], section: str, verdict: str) -> str:
+    """Which filters leave no claim, and which verdicts would.
+
+    lines: the claims of the section, or all if it is "".
+    """
+    where = f" of section “{SECTIONS[section]}”" if section else ""
+    counts = count_outcomes(line.outcome for line in lines)
+    listed = ", ".join(f"{outcome} ({count:,})" for outcome, count in counts.items() if count)
+    return f"No claim{where} has the verdict “{verdict}”; choose from: {listed}."
 
 
 def _print_counts(lines: Sequence[LedgerLine]) -> None:
@@ -149,7 +162,7 @@ def _print_whole(line: LedgerLine) -> None:
     print(f"  {line.outcome:14} {entry.key}: {entry.claim} ({_whose(entry)})")
     parts = (
         f"Check: {entry.check}",
-        f"Found: {line.shown}",
+        f"Found: {with_minus(line.shown)}",
         f"Decides: {with_minus(line.decides)}" if line.decides else "",
         found.reason if line.decided else "",
         f"Would fail if: {MUTATIONS[entry.mutation].words}" if entry.mutation else "",

@@ -48,6 +48,8 @@ ONE, HALF = Fraction(1), Fraction(1, 2)
 Document = Hashable
 Choose = Callable[[Sequence[tuple[Any, Fraction]]], Any]
 """Takes one of several things with their probabilities."""
+Clicks = Callable[[tuple[Document, ...]], Sequence[tuple[frozenset[Document], Fraction]]]
+"""Of what is shown, the possible sets of clicked documents with their probabilities."""
 
 
 @dataclass(frozen=True)
@@ -244,7 +246,7 @@ class ExactVerdicts:
 def exact_verdicts(
     list_a: Sequence[Document],
     list_b: Sequence[Document],
-    clicks: Callable[[tuple[Document, ...]], Sequence[tuple[frozenset[Document], Fraction]]],
+    clicks: Clicks,
     scheme: Scheme = "balanced",
     *,
     shown: int | None = None,
@@ -321,8 +323,6 @@ def one_random_click(
     return tuple((frozenset([document]), Fraction(1, len(shown))) for document in shown)
 
 
-def click_on(
-    wanted: Document,
-) -> Callable[[tuple[Document, ...]], tuple[tuple[frozenset[Document], Fraction], ...]]:
+def click_on(wanted: Document) -> Clicks:
     """A user who reads everything and clicks the one document that is wanted, if it is shown."""
     return lambda shown: ((frozenset([wanted]) & frozenset(shown), ONE),)

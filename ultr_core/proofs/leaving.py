@@ -128,15 +128,23 @@ class LeavingCase:
         return found
 
     @cached_property
+    def means(self) -> tuple[Fraction, ...]:
+        """E[u c + v] [documents], over every click pattern."""
+        found = [ZERO] * SIZE
+        for pattern, probability in self.law.items():
+            for document, click in enumerate(pattern):
+                u, v = self.numbers(document, sum(pattern[:document]))
+                found[document] += probability * (u * click + v)
+        return tuple(found)
+
+    @cached_property
     def errors(self) -> dict[tuple[int, ...], Fraction]:
         """E[R_hat(S)] minus what users who never leave would give, of each ranking S."""
-        found = {}
-        for new in RANKINGS:
-            expected = sum((p * self.total(new, c) for c, p in self.law.items()), ZERO)
-            found[new] = expected - sum(
-                (rank * a for rank, a in zip(new, self.clicked, strict=True)), ZERO
-            )
-        return found
+        off = [mean - a for mean, a in zip(self.means, self.clicked, strict=True)]
+        return {
+            new: sum((rank * each for rank, each in zip(new, off, strict=True)), ZERO)
+            for new in RANKINGS
+        }
 
     @property
     def largest_error(self) -> Fraction:

@@ -40,6 +40,7 @@ from ultr_core.jobs.claims import (
     READING,
     SECTION,
     VERDICT,
+    none_left,
 )
 from ultr_core.lab import Lab
 from ultr_core.studies.claims import ORIGIN_WORDS
@@ -94,7 +95,9 @@ def _show_ledger(corpus: str | None) -> None:
             _table(of_section, title, checks=checks)
     st.html(_TABLES)
     if not shown:
-        st.markdown("No claim of this section has this verdict.")
+        where = "" if section == ALL else section
+        of_section = [line for line in lines if where in ("", line.entry.section)]
+        st.markdown(prose(none_left(of_section, where, VERDICT.options[verdict])))
     _files(lines, lab)
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from ultr_core.claims.common import MORE_CLICKS
+from ultr_core.claims.gate_runs import CELLS
 from ultr_core.claims.long_runs import (
     CLIPPING_CLICKS,
     CORPORA,
+    GATE_LOGS,
     LIVE_CLICKS,
     MAKERS,
     NOISES,
@@ -39,6 +41,8 @@ def test_every_table_is_whole() -> None:
     assert len(tables["smoothing"]) == len(CORPORA) * len(SEEDS)
     assert len(tables["endless"]) == len(CORPORA) * len(NOISES)
     assert {row["clicks"] for row in tables["clipping"]} == set(CLIPPING_CLICKS)
+    assert [(row["eps_minus"], row["clicks"]) for row in tables["gate"]] == list(CELLS)
+    assert {row["logs"] for row in tables["gate"]} == {GATE_LOGS}
     assert {f"{clip:g}" for clip in THRESHOLDS} < set(tables["clipping"][0])
     assert {PAPER_CLICKS, MORE_CLICKS} <= {row["clicks"] for row in tables["live"]}
     assert len(CORPORA) * len(SEEDS) >= 20

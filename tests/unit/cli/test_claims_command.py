@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.meaning import mentions
-from ultr_core.claims import CLAIMS
+from ultr_core.claims import CLAIMS, SECTIONS
 from ultr_core.cli import main
 from ultr_core.findings import OUTCOMES
 from ultr_core.jobs.claims import NOT_REACHED
@@ -58,6 +58,21 @@ def test_table_of_one_section(small_corpus: Path, capsys: pytest.CaptureFixture[
     rows = table.strip().splitlines()[1:]
     assert len(rows) == len(entries) + 2
     assert all(len(row) <= 100 for row in rows)
+
+
+@pytest.mark.parametrize("option", [(), ("--full",), ("--json",)])
+def test_filters_that_leave_nothing_say_which_and_what_would_match(
+    option: tuple[str, ...], small_corpus: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ["claims", "--section", "8", "--verdict", "open", "--corpus", str(small_corpus)]
+    assert main([*given, *option]) == 0
+    printed = capsys.readouterr()
+    notes = [line for line in printed.err.splitlines() if "open" in line]
+    assert len(notes) == 1
+    holds, fails, *_ = OUTCOMES
+    assert mentions(notes[0], SECTIONS["8"], "open", f"{fails} (1)")
+    assert not mentions(notes[0], holds)
+    assert "8b" not in printed.out
 
 
 def test_a_corpus_changes_no_claim_on_shipped_results(

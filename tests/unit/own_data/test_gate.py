@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from scripts.gate_promise import NEAR, Shown, measured
 from tests.meaning import mentions, refused
+from ultr_core.claims.gate_runs import CANDIDATES, Shown, gate_rows
 from ultr_core.inspection import Unshown
 from ultr_core.own_data import Gate, compare_with_shown, gate
 from ultr_core.own_data.deployment import POWER, PROMISE
@@ -36,7 +36,7 @@ def small_world() -> Shown:
     rng = np.random.default_rng(1)
     near = [differences(-RANK + s * rng.normal(size=RANK.size)) for s in np.linspace(0.3, 3, 90)]
     truth = [each @ (PI * RANK) for each in near]
-    worse = [near[n] for n in np.argsort(truth) if truth[n] > 0][:NEAR]
+    worse = [near[n] for n in np.argsort(truth) if truth[n] > 0][:CANDIDATES]
     better = differences(-RANK + 0.9 * RELEVANT * rng.integers(0, 2, RANK.size) * 2)
     every = np.stack([better, differences(-RANK - 9.0 * RELEVANT), *worse])
     return Shown(PI, RANK, OFFSETS, 1.0 / RANK, every, ("better", "far worse"))
@@ -49,7 +49,7 @@ def test_the_bound_misses_no_more_often_than_promised(clicks: int) -> None:
     All 20 candidates are worse than what users saw. The best of them by its own clicks passes far
     more often than the promise, and seldom once the gate knows how many there were.
     """
-    rows = {row.name: row for row in measured(small_world(), clicks, 150, seed=1)}
+    rows = {row.name: row for row in gate_rows(small_world(), clicks, 150, seed=1)}
     assert max(row.misses for name, row in rows.items() if "best" not in name) <= 17 / 150
     assert rows["a little worse, on average"].misses <= 0.065
     assert rows["far worse"].passed == 0
