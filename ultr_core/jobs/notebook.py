@@ -70,7 +70,7 @@ JOB = Job(
     ),
     options=(
         File(
-            "out", "", metavar="FILE.ipynb", use="write",
+            "out", "", metavar="FILE.ipynb", use="write", endings=(".ipynb",),
             help="where to write it; default: print it",
         ),
         Text(
