@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from urllib.parse import urlsplit
 
-from ultr_core.errors import InputError, named
+from ultr_core.errors import InputError, named, quoted
 from ultr_core.fields import Text
 from ultr_core.files.disk import write_whole
 from ultr_core.files.letor import directory_files
@@ -55,6 +55,13 @@ def _linked(page: str, link: str) -> tuple[Settings, dict[str, object]]:
             f"--link is the address of the page {linked}, not of {page}; name that page, or give "
             "an address of this one.",
             "other_page",
+        )
+    if linked not in ("", page) and not (address.query or address.netloc):
+        # A file, or settings without the question mark: nothing of it would be read.
+        raise InputError(
+            f"--link is {quoted(link)}, which is not an address; give the one shown under Share, "
+            f"such as {page}?eta=1.5.",
+            "link_address",
         )
     settings, values, notices = read_page_query(page, address.query)
     print_notes(notices)
