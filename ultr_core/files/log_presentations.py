@@ -207,9 +207,10 @@ def grouped_rows(
     facts = _facts(relation, whole, found, without, usable, plain, progress)
     if how.most_presentations is not None:
         facts, shown = _without_busy(relation, shown, facts, how.most_presentations, usable)
-    if how.clicks_above and whole != "p":
+    if how.clicks_above and (whole != "p" or facts.single):
         raise InputError(
-            "Counting the clicks above a row needs a column with presentation ids.", "presentation"
+            "Counting the clicks above a row needs a column with the ids of whole presentations.",
+            "presentation",
         )
     number = _groups_for(slots)
     facts = replace(facts, groups=number)

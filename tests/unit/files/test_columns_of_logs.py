@@ -150,6 +150,8 @@ def test_ids_of_impressions_do_not_count_lists(column: str) -> None:
     assert log.presentations is not None and log.presentations.draws is None
     clean = parse_log(impressions(column), columns={"presentation": "-"})
     assert clean.impressions.sum() == log.impressions.sum() == 600
+    with refused("presentation"):  # none has a click above
+        parse_log(impressions(column), how=Reading(clicks_above=True))
 
 
 def test_counts_by_ids_of_impressions_do_not_count_lists() -> None:
