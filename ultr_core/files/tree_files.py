@@ -21,6 +21,7 @@ from ultr_core.files.ranker_files import ranker_of
 from ultr_core.learners import LinearModel
 from ultr_core.learners.forest import FIRST_LINE, Forest
 from ultr_core.learners.trees import TreeRanker
+from ultr_core.limits import TREE_NUMBERS
 
 _RECORD, _LAST = "ultr_lab:", "pandas_categorical:"
 _WHAT = "The ranker"
@@ -64,6 +65,7 @@ def parse_trees(data: bytes, name: str) -> TreeRanker:
 
 def _parsed(text: str, name: str) -> TreeRanker:
     with expecting("trees", text, name):
+        TREE_NUMBERS.require(text.count(" ") + text.count("="), name)
         return TreeRanker(text, Forest.parse(text, name))
 
 

@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.meaning import mentions
 from tests.unit.learners.test_forest import MODEL
 from ultr_core.cli import main
+from ultr_core.errors import InputError
 from ultr_core.files import parse_corpus
 from ultr_core.files.tree_files import parse_trees
 from ultr_core.inspection.of_ranker import inspect_trees
+from ultr_core.limits import TREE_NUMBERS
 
 TREES = parse_trees(MODEL.encode(), "trees.txt")
 CORPUS = parse_corpus(b"2 qid:7 1:0.4 2:1 7:3\n0 qid:7 1:0.9 2:3 7:0\n", "corpus")
@@ -36,6 +39,13 @@ def test_with_a_corpus_features_and_ties_are_checked() -> None:
     )  # fmt: skip
     other = parse_corpus(b"2 qid:7 1:0.4\n0 qid:7 1:0.9\n", "corpus")
     assert inspect_trees(TREES, other).finding("features").severity == "stop"
+
+
+def test_a_model_of_too_many_numbers_is_refused_before_it_is_taken_apart() -> None:
+    many = MODEL.replace("leaf_value=0.25 -1 4", "leaf_value=" + "1 " * TREE_NUMBERS.most)
+    with pytest.raises(InputError) as caught:
+        parse_trees(many.encode(), "trees.txt")
+    assert mentions(caught.value, "trees.txt", f"{TREE_NUMBERS.most:,}")
 
 
 def test_trees_without_a_split_rank_nothing() -> None:
