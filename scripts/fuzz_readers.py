@@ -60,6 +60,7 @@ from ultr_core.files import (
 from ultr_core.files.disk import text_of
 from ultr_core.files.letor_lines import Source
 from ultr_core.files.trec_files import parse_qrels, qrels_text, run_text
+from ultr_core.files.tree_files import parse_trees
 from ultr_core.inspection import inspect_log, inspect_upload
 from ultr_core.own_data.curves import curve_in_log
 from ultr_core.propensity import estimate_from_log
@@ -149,6 +150,17 @@ _RANKERS = (
     b"1 1:0.5 7:-0.002 #\n",
     b'{"format": "ultr-lab linear ranker",\n"version": 1, "feature_ids": [1], "C": 1, "C": 2}\n',
 )
+_TREE = (
+    b"num_leaves=3\nnum_cat=0\nsplit_feature=0 2\nthreshold=0.5 2\ndecision_type=2 2\n"
+    b"left_child=1 -1\nright_child=-2 -3\nleaf_value=0.25 -1 4\nis_linear=0\n\n"
+)
+_TREES = (
+    b"tree\nversion=v4\nnum_class=1\nnum_tree_per_iteration=1\nfeature_names=1 2 4\n\nTree=0\n"
+    + _TREE
+    + b"Tree=1\n"
+    + _TREE
+    + b"end of trees\n\npandas_categorical:null\n",
+)
 _TRAINING = (
     b"# n = 4\n1 qid:1 cost:2.0 1:1 2:1 # query = lamp candidate = 1\n"
     b"0 qid:1 3:1 # query = lamp candidate = 2\n1 qid:2 1:1\n0 qid:2 3:1\n",
@@ -178,6 +190,7 @@ def readers() -> Mapping[str, Reader]:
         *_LINES,
         *_EVENTS,
         *_RANKERS,
+        *_TREES,
         *_TRAINING,
         *_CURVES,
         *_SCORES,
@@ -211,6 +224,7 @@ def readers() -> Mapping[str, Reader]:
         "judgements": Reader(lambda data: parse_qrels(data, CORPUS), _JUDGEMENTS),
         "weights": Reader(lambda data: parse_weights(data, CORPUS), _WEIGHTS),
         "ranker": Reader(lambda data: parse_ranker(data, "ranker"), _RANKERS),
+        "trees": Reader(lambda data: parse_trees(data, "trees").score(CORPUS), _TREES),
         "training": Reader(lambda data: parse_proprank(data, "training"), _TRAINING),
         "settings": Reader(_words, _SETTINGS),
         "any": Reader(_any, everything),

@@ -144,6 +144,11 @@ RANKER_NUMBERS = Limit(
 )
 """Of a ranker, as JSON or as model text."""
 
+TREE_NUMBERS = Limit(
+    4_000_000, "numbers", "each is checked on its own", "grow fewer or smaller trees"
+)
+"""Of a LightGBM model, its settings included."""
+
 ROWS_WITHOUT_FEATURES = Limit(
     1_000_000,
     "rows without any feature",

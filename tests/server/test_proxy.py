@@ -103,8 +103,30 @@ def test_the_cookie_keeps_a_visitor_until_the_server_is_gone() -> None:
         assert head["Set-Cookie"].startswith(cookies[left])
 
 
-def test_bodies_are_bounded_and_pass_whole_below_the_bound() -> None:
+def test_heads_that_are_never_finished_end_and_keep_nobody_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A10, as a part: each of these would hold a connection of the servers without a deadline."""
+    monkeypatch.setattr(proxy, "HEAD_SECONDS", 2)
+
+    async def attack(port: int) -> list[bytes]:
+        held = [await asyncio.open_connection("127.0.0.1", port) for _ in range(100)]
+        for _, writer in held:
+            writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n")
+            await writer.drain()
+        assert await asyncio.to_thread(answers, port)
+        async with asyncio.timeout(30):
+            return [await reader.readline() for reader, _ in held]
+
+    with small_servers() as (port, _):
+        assert all(b" 408 " in line for line in finished(attack(port)))
+
+
+def test_bodies_are_bounded_and_pass_whole_below_the_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     most = bounds(2, ()).body
+    monkeypatch.setattr(proxy, "HEAD_SECONDS", 2)
 
     def post(port: int, sent: int, **headers: str) -> int:
         connection = HTTPConnection("127.0.0.1", port, timeout=30)

@@ -29,6 +29,7 @@ from ultr_core.limits import BLANK_LINES, TEXT_BYTES, UNPACKED_FROM_BYTES, UNPAC
 GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
 PACKED = (GZIP, ZSTD)
+DUCKDB = b"DUCK"  # behind a checksum of eight bytes
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _PIECE_BYTES = 1 << 20
@@ -96,6 +97,8 @@ def _mode(path: Path) -> int | str:
 def other_format(start: bytes) -> str | None:
     """What a file is that begins with these bytes, if a known format that is no plain text."""
     named_by_start = (name for magic, name in _OTHER_FORMATS.items() if start.startswith(magic))
+    if start[8:12] == DUCKDB:
+        return "a DuckDB file"
     return next(named_by_start, None) or _wide_text(start[:8])
 
 
@@ -129,23 +132,27 @@ def read_text(path: str | Path, what: str, most: int = TEXT_BYTES.most) -> str:
     file = readable_file(path, what)
     try:
         with file.open("rb") as stream:
-            return text_of(stream.read(most + 1), named(file), most)
+            wanted = f"{what[:1].lower()}{what[1:]} as text in UTF-8"
+            return text_of(stream.read(most + 1), named(file), most, wanted)
     except OSError as error:
         raise InputError(
             f"{named(file)} cannot be read ({error.strerror or error}).", "unreadable"
         ) from None
 
 
-def text_of(data: bytes, name: str, most: int = TEXT_BYTES.most) -> str:
-    """Text out of the bytes of a file or an upload called ``name``; see `read_text`."""
+def text_of(
+    data: bytes, name: str, most: int = TEXT_BYTES.most, wanted: str = "a text file in UTF-8"
+) -> str:
+    """Text out of the bytes of a file or an upload called ``name``; see `read_text`.
+
+    wanted: what to give instead of bytes that are another format.
+    """
     if data.startswith(GZIP):
         data = b"".join(unpacked(io.BytesIO(data), len(data), name, _PIECE_BYTES, most))
     if len(data) > most:
         raise replace(TEXT_BYTES, most=most).exceeded(name)
     if found := other_format(data):
-        raise InputError(
-            f"{name} is {found}; give a text file in UTF-8, plain or gzip.", "not_text"
-        )
+        raise InputError(f"{name} is {found}; give {wanted}, plain or gzip.", "not_text")
     data = data.removeprefix(BYTE_ORDER_MARK)
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1

@@ -15,30 +15,59 @@ from types import MappingProxyType
 from ultr_core.errors import InputError
 from ultr_core.files.letor_lines import Source
 from ultr_core.files.log_columns import found_columns, split_header
+from ultr_core.learners.forest import FIRST_LINE as TREES
 
 KINDS: Mapping[str, str] = MappingProxyType(
     {
         "corpus": "a corpus",
         "log": "a click log",
         "curve": "a propensity curve",
-        "ranker": "a ranker",
+        "ranker": "a linear ranker",
+        "trees": "a LightGBM model",
+        "model": "a ranker (JSON, svm_light or LightGBM)",
         "scores": "a ranker's scores",
         "groups": "a list of numbers, such as group sizes or scores",
         "training": "an svm_proprank training file",
         "weights": "a table of weights",
         "names": "a table of names",
         "judgements": "judgements",
+        "notebook": "a notebook",
+        "results": "results of this lab",
+        "json": "a JSON document",
+        "markup": "a web page or a drawing (HTML, SVG)",
+        "statement": "an SQL statement",
+        "link": "a link",
     }
 )
-"""Kinds of files in words."""
+"""Kinds of files in words; a model is a ranker of any kind."""
+
+NOT_ALONE = ("weights", "names", "judgements")
+"""Kinds that are read together with another file, and so are not looked at by themselves."""
+
+UNREAD = ("notebook", "results", "json", "markup", "statement", "link")
+"""Kinds that no reader takes."""
 
 ROW = re.compile(r"\s*[+-]?[\d.]\S*[ \t]+(qid:\S|cost:\S|\d+:)")
 COSTS = re.compile(r"[ \t]cost:\S")
 NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*(#.*)?")
 _JUDGEMENT = re.compile(r"\s*\S+\s+0\s+\S+\s+-?\d+\s*")
 _RANKER = re.compile(r'\A\s*\{\s*"format"\s*:|"(feature_ids|coefficients)"\s*:')
-_ALIKE = {"corpus": ("groups",), "training": ("groups", "corpus"), "scores": ("groups",)}
-"""Kinds that a file may begin like: rows of a corpus may have lost all but their grades."""
+_NOTEBOOK = re.compile(r'\A\s*\{\s*"(cells|metadata|nbformat(_minor)?)"\s*:')
+_CELLS = re.compile(r'"(cell_type|nbformat)"\s*:')
+_RESULTS = re.compile(
+    r'\A\s*\{\s*"(format": "unbiased LTR lab|command": "python -m ultr_core|study": ")'
+)
+_RESULT_COLUMNS = ({"study", "method"}, {"key", "sum-of-ranks"})
+_STATEMENT = re.compile(r"\s*(WITH|SELECT)\s", re.IGNORECASE)
+_LINK = re.compile(r"\s*https?://\S+\s*")
+_ALIKE: Mapping[str, tuple[str, ...]] = {
+    "corpus": ("groups",), "training": ("groups", "corpus"), "scores": ("groups",),
+    "model": ("ranker", "trees", "json"), "ranker": ("json",), "log": ("json",),
+}  # fmt: skip
+"""Kinds that a file may begin like: rows of a corpus may have lost all but their grades.
+
+Readers of JSON say themselves what they miss in it.
+"""
 
 _BEGINNING = 1 << 16  # characters of a text, and of a row as JSON that is looked at
 
@@ -51,7 +80,7 @@ def first_line(start: str) -> str:
 
 def is_ranker_json(start: str) -> bool:
     """Whether a text that begins like JSON has the names of a ranker's parts."""
-    return _RANKER.search(start) is not None
+    return _RANKER.search(start) is not None and not _RESULTS.match(start)
 
 
 @contextmanager
@@ -63,7 +92,7 @@ def expecting(kind: str, given: str | Source, name: str = "", encoding: str = ""
     try:
         yield
     except InputError as error:
-        other = _kind_beyond_doubt(given, encoding)
+        other = kind_beyond_doubt(given, encoding)
         if other is None or other in (kind, *_ALIKE.get(kind, ())):
             raise
         called = given.name if isinstance(given, Source) else name
@@ -75,7 +104,8 @@ def of_another_kind(name: str, found: str, wanted: str) -> InputError:
     return InputError(f"{name} looks like {found}; give {wanted} here.", "other_kind")
 
 
-def _kind_beyond_doubt(given: str | Source, encoding: str) -> str | None:
+def kind_beyond_doubt(given: str | Source, encoding: str = "") -> str | None:
+    """The kind of a text or file where its beginning leaves no doubt; else None."""
     start = ""
     with suppress(InputError):  # of a damaged file, which its reader has told
         start = (
@@ -83,18 +113,34 @@ def _kind_beyond_doubt(given: str | Source, encoding: str) -> str | None:
         )
     first = first_line(start)
     if first.lstrip().startswith(("{", "[")):
-        if is_ranker_json(start):
-            return "ranker"
-        return "log" if _is_row(first) else None
+        return _kind_of_json(start, first)
     if first.startswith("SVM-light"):
         return "ranker"
+    if first.strip() == TREES:
+        return "trees"
     if match := ROW.match(first):
         return "training" if match[1].startswith("cost") or COSTS.search(first) else "corpus"
     if NUMBER.fullmatch(first):
         return "groups"
     if _JUDGEMENT.fullmatch(first):
         return "judgements"
-    return _kind_of_columns(first)
+    if first.lstrip().startswith("<"):
+        return "markup"
+    if _LINK.fullmatch(first):
+        return "link"
+    return "statement" if _STATEMENT.match(first) else _kind_of_columns(first)
+
+
+def _kind_of_json(start: str, first: str) -> str | None:
+    if _RESULTS.match(start):
+        return "results"
+    if _NOTEBOOK.match(start) and _CELLS.search(start):
+        return "notebook"
+    if is_ranker_json(start):
+        return "ranker"
+    if first.strip() == "{":
+        return "json"
+    return "log" if _is_row(first) else None
 
 
 def _is_row(first: str) -> bool:
@@ -129,6 +175,10 @@ def _kind_of_columns(first: str) -> str | None:
     except InputError:
         return None
     plain = {cell.strip().lower() for cell in cells}
+    if not {"query", "document", "position"} & found and any(
+        names <= plain for names in _RESULT_COLUMNS
+    ):
+        return "results"
     if {"click", "action"} & found:
         return "log" if {"query", "document", "position"} & found else None
     if not plain & set(QUERY_COLUMNS) and "document" not in found:

@@ -125,7 +125,7 @@ def line_blocks(source: Source, progress: Progress | None = None) -> Iterator[tu
 
 def _checked_blocks(source: Source, raw: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     """Split pieces of the file at line ends and refuse what is no text."""
-    start = raw.read(8)
+    start = raw.read(12)
     raw.seek(0)
     packed = start.startswith(PACKED)
     if not packed and (found := other_format(start)):

@@ -22,6 +22,7 @@ from ultr_core.files.comment_ids import (
     usual_id,
 )
 from ultr_core.files.disk import fault_of, lies_within
+from ultr_core.files.kinds import expecting
 from ultr_core.files.letor_lines import Progress, Source, line_blocks
 from ultr_core.files.letor_rows import ReadAsZero, Rows, comment_text, read_rows
 from ultr_core.limits import ROWS_WITHOUT_FEATURES, Room
@@ -286,10 +287,24 @@ def _group_sizes(
     file = groups if groups is not None else side_file(source)
     if file is None:
         raise InputError(_none_beside(source), "no_query_ids")
-    sizes: list[int] = []
-    total = 0
     what = "The file of group sizes"
     sides = file if isinstance(file, Source) else Source.file(file, what, within=source.within)
+    with expecting("groups", sides):
+        sizes, total = _sizes(sides, rows)
+    if total != rows:
+        more = "at least " if total > rows else ""
+        raise InputError(
+            f"{sides.name} adds up to {more}{counted(total, 'document')} and {source.name} has "
+            f"{counted(rows, 'row')}; these must be equal.",
+            "group_sizes_sum",
+        )
+    return np.array(sizes, np.int64)
+
+
+def _sizes(sides: Source, rows: int) -> tuple[list[int], int]:
+    """The sizes in a file and their sum, until there are more than rows."""
+    sizes: list[int] = []
+    total = 0
     for first_line, text in line_blocks(sides):
         for number, line in enumerate(
             text.decode("utf-8", errors="replace").split("\n")[:-1], first_line
@@ -309,14 +324,7 @@ def _group_sizes(
                 break
         if total > rows:
             break
-    if total != rows:
-        more = "at least " if total > rows else ""
-        raise InputError(
-            f"{sides.name} adds up to {more}{counted(total, 'document')} and {source.name} has "
-            f"{counted(rows, 'row')}; these must be equal.",
-            "group_sizes_sum",
-        )
-    return np.array(sizes, np.int64)
+    return sizes, total
 
 
 def _to_block(rows: Rows) -> _Block:

@@ -13,27 +13,36 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "query": (
             "query", "user_query", "search_query", "query_text", "search_term", "query_id", "qid",
+            "keyword", "keywords", "search_keyword", "search_phrase", "search_text",
+            "query_string", "raw_query", "term", "q",
         ),
         "document": (
             "document", "document_id", "doc", "doc_id", "docid", "item", "item_id", "object_id",
             "event_attributes.object.object_id", "url", "sku", "asin", "product_id", "product",
-            "listing_id", "result_id",
+            "listing_id", "result_id", "result_url", "doc_url", "link", "content_id", "article_id",
+            "entity_id", "video_id", "hotel_id", "prop_id", "item_sku",
         ),
         "position": (
             "position", "pos", "rank", "slot", "ordinal", "event_attributes.position.ordinal",
         ),
         "click": ("click", "clicks", "clicked", "is_click"),
-        "impressions": ("impressions", "impression", "views", "displays", "shown"),
+        "impressions": (
+            "impressions", "impression", "views", "displays", "shown", "impression_count",
+            "num_impressions", "n_impressions", "imps", "times_shown",
+        ),
         "swap": ("swapped_rank", "swap_rank", "swapped_with", "swap"),
         "ranker": ("ranker", "ranker_id", "system", "policy", "logger"),
         "presentation": (
             "presentation", "presentation_id", "page_id", "serp", "serp_id", "impression_id",
-            "request_id", "search_id",
+            "request_id", "search_id", "search_uuid", "query_uuid", "search_request_id", "srp_id",
+            "result_set_id", "srch_id",
         ),
         "page": ("page", "page_number", "page_no"),
         "offset": ("offset", "page_offset"),
         "session": (
             "session", "session_id", "visit", "visit_id", "user", "user_id", "client_id",
+            "search_session_id", "visitor_id", "cookie_id", "device_id", "customer_id",
+            "anonymous_id",
         ),
         "action": ("action", "action_name", "event", "event_type", "event_name"),
         "propensity": ("propensity", "propensity_score", "examination"),
@@ -42,7 +51,22 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "query_presentations": ("query_presentations",),
     }
 )  # fmt: skip
-"""Meaning of a column and the names it may have, letters of any case."""
+"""Meaning of a column and the names it may have; `plain_name` says which spellings are alike."""
+
+MORE_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "position": (
+            "result_position", "item_position", "doc_position", "document_position",
+            "display_position", "shown_position", "list_position", "serp_position",
+            "rank_position", "result_rank", "item_rank", "doc_rank", "search_rank",
+        ),
+        "click": (
+            "is_clicked", "was_clicked", "has_click", "click_bool", "click_flag", "clk",
+            "click_count", "num_clicks", "n_clicks", "total_clicks",
+        ),
+    }
+)  # fmt: skip
+"""Names that count where a file has none of ``COLUMNS``: they may say more than one thing."""
 
 MEANINGS: Mapping[str, str] = MappingProxyType(
     {
@@ -69,6 +93,9 @@ REQUIRED = ("document", "position", "click")
 
 SEARCH_ID = "query_id"
 """A column of logs of events: new for each search where another one holds the texts of queries."""
+
+SEARCHES = ("search_id", "srch_id")
+"""Presentations, or queries where the same query has the same id."""
 
 NO_COLUMN = "-"
 """In a mapping, in place of a column: no column has this meaning."""
@@ -167,11 +194,39 @@ def found_columns(
     for meaning, aliases in COLUMNS.items():
         if meaning in found or meaning in (mapping or {}):
             continue
-        places = [plain.index(a) for a in aliases if a in plain and plain.index(a) not in taken]
-        if places and (len(places) == 1 or meaning not in _ASKED):
-            found[meaning] = places[0]
-            taken.add(places[0])
+        for known in (aliases, MORE_NAMES.get(meaning, ())):
+            places = [place for place in _places_of(known, plain) if place not in taken]
+            if places and (len(places) == 1 or meaning not in _ASKED):
+                found[meaning] = places[0]
+                taken.add(places[0])
+            if places:
+                break
     return found
+
+
+def _places_of(known: Sequence[str], plain: Sequence[str]) -> list[int]:
+    """Places of the columns with known names, in their order; the first of columns named alike."""
+    order = {plain_name(name): number for number, name in reversed([*enumerate(known)])}
+    found = {cell: plain.index(cell) for cell in plain if plain_name(cell) in order}
+    return [found[cell] for cell in sorted(found, key=lambda cell: order[plain_name(cell)])]
+
+
+def plain_name(cell: str) -> str:
+    """A column's name as it is compared: ``Doc ID``, ``docId`` and ``doc_id`` are alike.
+
+    >>> plain_name(" Is-Click"), plain_name("event_attributes.position.ordinal")
+    ('isclick', 'eventattributes.position.ordinal')
+    """
+    return cell.strip().lower().translate(_JOINTS)
+
+
+_JOINTS = dict.fromkeys(map(ord, " _-"))
+
+
+def is_known_name(meaning: str, cell: str) -> bool:
+    """Whether a column's name says that it has this meaning."""
+    known = (*COLUMNS[meaning], *MORE_NAMES.get(meaning, ()))
+    return plain_name(cell) in map(plain_name, known)
 
 
 def require_columns(
@@ -195,7 +250,8 @@ def require_columns(
                     "query,document,position,click.",
                     "columns",
                 )
-            also = f"also understood for {meaning}: {', '.join(COLUMNS[meaning][1:])}"
+            known = (*COLUMNS[meaning][1:], *MORE_NAMES.get(meaning, ()))
+            also = f"also understood for {meaning}: {', '.join(known)}"
             if meaning == "click" and "position" in found:
                 raise InputError(
                     f"{name} has no click column, but {in_words(header)}; say which column it is, "
@@ -219,7 +275,9 @@ def require_columns(
 
 def ask_which(meaning: str, plain: Sequence[str], name: str) -> None:
     """Raise InputError where several columns may have a meaning, or a grid has two for it."""
-    known = [alias for alias in COLUMNS[meaning] if alias in plain]
+    known: list[str] = []
+    for names in (COLUMNS[meaning], MORE_NAMES.get(meaning, ())):
+        known = known or [plain[place] for place in _places_of(names, plain)]
     if meaning in _ASKED and len(known) > 1:
         raise InputError(
             f"{name} has the columns {' and '.join(map(quoted, known))}, and only one can be the "
@@ -244,6 +302,12 @@ def split_header(line: str, mapping: Mapping[str, str] | None, name: str) -> tup
     """Delimiter of a header line, and its cells; names that are known or mapped tell it."""
     from ultr_core.files.tables import split_line  # NumPy, which help does without
 
-    known = {alias for aliases in COLUMNS.values() for alias in aliases}
+    known = {
+        alias
+        for names in (COLUMNS, MORE_NAMES)
+        for aliases in names.values()
+        for each in aliases
+        for alias in (each, plain_name(each))
+    }
     known |= {column.strip().lower() for column in (mapping or {}).values()}
     return split_line(line, known, name)

@@ -16,8 +16,10 @@ from ultr_core.files.log_columns import (
     NO_COLUMN,
     REQUIRED,
     SEARCH_ID,
+    SEARCHES,
     ask_which,
     found_columns,
+    plain_name,
     require_columns,
 )
 from ultr_core.files.log_events import JoinedEvents, is_click, joined_events
@@ -68,6 +70,7 @@ _LOOKED_AT = 200_000
 _FEWEST_QUERIES = 20
 _MOST_COLUMNS = 30
 _ROWS_OF_ONE_LIST = 4  # that one of its positions may have
+_FEW_BESIDE = 0.05  # share of the positions of lists with a second document
 
 
 def read_log(
@@ -312,15 +315,17 @@ def _settle_queries(
     """Take an id of each search beside the texts of queries for the id of a presentation."""
     if "presentation" in said or "query" in said:
         return
-    ids = {part.layout: [cell.strip().lower() for cell in part.header] for part in relation.parts}
+    _settle_searches(relation, places)
+    ids = {part.layout: [plain_name(cell) for cell in part.header] for part in relation.parts}
+    search_id = plain_name(SEARCH_ID)
     for layout, header in ids.items():
         found = places[layout]
-        if "presentation" in found or SEARCH_ID not in header or "query" not in found:
+        if "presentation" in found or search_id not in header or "query" not in found:
             return
-        if header.index(SEARCH_ID) == found["query"]:
+        if header.index(search_id) == found["query"]:
             return
     wider = {
-        layout: {**places[layout], "presentation": header.index(SEARCH_ID)}
+        layout: {**places[layout], "presentation": header.index(search_id)}
         for layout, header in ids.items()
     }
     searches, queries, rows, last = relation.run(
@@ -333,6 +338,41 @@ def _settle_queries(
     if empty or (searches > queries and rows <= _ROWS_OF_ONE_LIST):
         for layout, found in places.items():
             found["presentation"] = wider[layout]["presentation"]
+
+
+def _settle_searches(relation: Relation, places: Mapping[tuple[Any, ...], dict[str, int]]) -> None:
+    """Take ids of searches for queries where no column holds these and one id names many lists.
+
+    Raises InputError where some ids name two lists: it may be either.
+    """
+    named = {plain_name(name) for name in SEARCHES}
+    for part in relation.parts:
+        found = places[part.layout]
+        place = found.get("presentation")
+        if (
+            part.action
+            or "query" in found
+            or place is None
+            or plain_name(part.header[place]) not in named
+        ):
+            return
+    cells = together(cells_of(relation, places))
+    rows, several = relation.run(
+        "SELECT avg(n), coalesce(avg((documents > 1)::INTEGER), 0) FROM (SELECT count(*) AS n, "
+        f"count(DISTINCT k_document) AS documents FROM (SELECT * FROM ({cells}) WHERE "
+        f"k_position <> '' LIMIT {_LOOKED_AT}) GROUP BY k_presentation, k_position)"
+    )[0]
+    if rows is not None and rows > _ROWS_OF_ONE_LIST:
+        for found in places.values():
+            found["query"] = found.pop("presentation")
+    elif several > _FEW_BESIDE:
+        part = relation.first
+        column = quoted(part.header[places[part.layout]["presentation"]])
+        raise InputError(
+            f"{relation.name} has no query column, and some values of the column {column} have two "
+            "documents at one position; say that it is the query, or that no column is.",
+            "columns",
+        )
 
 
 def _settle_pages(relation: Relation, places: Mapping[tuple[Any, ...], dict[str, int]]) -> str:

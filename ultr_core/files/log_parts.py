@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import IO
 
 from ultr_core.errors import InputError, checked_path, named, quoted
-from ultr_core.files.disk import PACKED, ZSTD, other_format, unpacked
+from ultr_core.files.disk import DUCKDB, PACKED, ZSTD, other_format, unpacked
 from ultr_core.files.letor_lines import Source
 from ultr_core.limits import LOG_PARTS, OWN_FILES, Room
 
 PARQUET = b"PAR1"
-_DUCKDB = b"DUCK"  # behind a checksum of eight bytes
 ENCODINGS = (
     "utf-8", "utf-16", "cp1250", "cp1251", "cp1252", "cp1253", "cp1254", "latin-1", "iso8859-15",
     "shift_jis", "euc_jp", "gb18030", "big5", "euc_kr",
@@ -171,7 +170,7 @@ def is_parquet(source: Source) -> bool:
 
 def is_duckdb(source: Source) -> bool:
     """Whether the bytes are a DuckDB file."""
-    return first_bytes(source, 12)[8:] == _DUCKDB
+    return first_bytes(source, 12)[8:] == DUCKDB
 
 
 def stored(source: Source, folder: Path, encoding: str | None, stack: ExitStack) -> IO[bytes]:

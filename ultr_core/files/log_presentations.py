@@ -34,6 +34,7 @@ _NONE = "hash('')"  # of a presentation or session without an id
 _LOOKED_UP = 8  # different cells that are looked up in a list
 _MOST_IN_ONE = 1_000  # rows of one presentation
 _MOST_REPEATS = 4  # rows of one document at one position of one presentation
+_FEWEST_SINGLE = 100  # presentations of which none may have a second document
 
 
 _NOTHING_KNOWN = Presentations(
@@ -115,7 +116,13 @@ def added_up_in_groups(counted: CountedRows, usable: UsableRows, slots: Slots) -
     number = _groups_for(slots)
     facts = None
     if "query_presentations" in usable.numbers:
-        facts = replace(_NOTHING_KNOWN, draws=_counted_draws(counted, usable), groups=number)
+        draws = _counted_draws(counted, usable)
+        shown = int(usable.rows @ usable.numbers["impressions"])
+        single = int(draws.sum()) == shown >= _FEWEST_SINGLE and "swap" not in counted.codes
+        single = single and np.unique(usable.numbers["position"]).size > 1
+        facts = replace(
+            _NOTHING_KNOWN, draws=None if single else draws, groups=number, single=single
+        )
     if number == 1:
         return replace(added_up(usable, slots), presentations=facts)
     group = usable.numbers["group"] * number // GROUPS
@@ -200,9 +207,10 @@ def grouped_rows(
     facts = _facts(relation, whole, found, without, usable, plain, progress)
     if how.most_presentations is not None:
         facts, shown = _without_busy(relation, shown, facts, how.most_presentations, usable)
-    if how.clicks_above and whole != "p":
+    if how.clicks_above and (whole != "p" or facts.single):
         raise InputError(
-            "Counting the clicks above a row needs a column with presentation ids.", "presentation"
+            "Counting the clicks above a row needs a column with the ids of whole presentations.",
+            "presentation",
         )
     number = _groups_for(slots)
     facts = replace(facts, groups=number)
@@ -422,6 +430,7 @@ class _Sampled:
     views_and_clicks: whether the rows beyond the first are clicks on rows that are views. beside:
     lists with two documents at one position. moved: with one document at two. A session may see
     a list several times, as often as it sees any document: only what goes beyond is told.
+    single: whether each list has one document, and all of them together several positions.
     """
 
     share: float
@@ -431,6 +440,7 @@ class _Sampled:
     views_and_clicks: bool
     beside: int
     moved: int
+    single: bool
 
 
 def _sampled(
@@ -466,9 +476,20 @@ def _sampled(
         relation.run(_lists_with_two(one, other, several=whole == "s"))[0][0]
         for one, other in (("position", "document"), ("document", "position"))
     )
+    single = relation.run(
+        "SELECT count(DISTINCT (list, document)) = count(DISTINCT list) AND count(DISTINCT list) "
+        f">= {_FEWEST_SINGLE} AND count(DISTINCT position) > 1 FROM sample"
+    )[0][0]
     apart = extra > 0 and explained >= _NEARLY_ALL * extra and replacing <= extra / 20
     return _Sampled(
-        1 / every, int(lists), int(repeated), int(beyond), bool(apart), int(beside), int(moved)
+        1 / every,
+        int(lists),
+        int(repeated),
+        int(beyond),
+        bool(apart),
+        int(beside),
+        int(moved),
+        bool(single) and "swap" not in columns,  # of two places, one may be all that is logged
     )
 
 
@@ -571,7 +592,8 @@ def _facts(
         "FROM sessions)), 0), coalesce(sum(clicks), 0) FROM sessions"
     )[0]
     draws = None
-    if whole == "p" and plain:
+    single = whole == "p" and found.single
+    if whole == "p" and plain and not single:
         draws = _draws(relation, "lists", usable)
     return Presentations(
         number=int(total) if whole == "p" else 0,
@@ -591,6 +613,7 @@ def _facts(
         repeated_in_sessions=0 if whole == "p" else found.beyond,
         groups=GROUPS,
         left_out=0,
+        single=single,
     )
 
 

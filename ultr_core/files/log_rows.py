@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.errors import InputError, number_in_text, quoted
-from ultr_core.files.log_columns import COLUMNS, NO_NAME
+from ultr_core.files.log_columns import NO_NAME, is_known_name
 from ultr_core.files.log_events import VIEWS_AMONG_CLICKS
 from ultr_core.files.log_reading import Reading
 from ultr_core.files.log_relation import LongCellsError, Part, Progress, Relation, share_of
@@ -470,7 +470,7 @@ def _require_counts(
             return
     if np.average(shared, weights=weight) < _NEARLY_ALL:
         return
-    example = int(shown[usable][int(np.argmax(shared))])
+    example = int(shown[usable][shared].min())  # the engine gives rows in any order
     raise InputError(
         f"In the column {quoted(column)}, the rows of one list share a number, such as "
         f"{example:,}, and no row has more than one click, as with presentation ids; say whether "
@@ -665,7 +665,7 @@ def _value_faults(meaning: str, fault: NDArray[np.int8]) -> Iterator[tuple[NDArr
 def _in_column(meaning: str, columns: Mapping[str, str]) -> str:
     """Where the value stands, if the column does not have a name of that meaning."""
     column = columns.get(meaning)
-    known = column is None or column.strip().lower() in COLUMNS[meaning]
+    known = column is None or is_known_name(meaning, column)
     return "" if known else f" in the column {quoted(column)}"
 
 

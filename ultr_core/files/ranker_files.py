@@ -203,12 +203,12 @@ def read_ranker(path: str | Path) -> LinearModel:
     Returns a LinearRanker if the file gives C and a certificate, else a LinearModel. Raises
     InputError, which names the file and what is wrong in it.
     """
-    return _parse(read_text(path, _WHAT), named(path))
+    return ranker_of(read_text(path, _WHAT), named(path))
 
 
 def parse_ranker(data: bytes, name: str) -> LinearModel:
     """A ranker from the bytes of an upload called ``name``; see `read_ranker`."""
-    return _parse(text_of(data, name), name)
+    return ranker_of(text_of(data, name), name)
 
 
 def read_training_record(path: str | Path) -> dict[str, Any]:
@@ -286,7 +286,8 @@ def _counted(ids: Any) -> str:
     return counted(len(ids), "feature")
 
 
-def _parse(text: str, name: str) -> LinearModel:
+def ranker_of(text: str, name: str) -> LinearModel:
+    """A ranker from the text of a file called ``name``; see `read_ranker`."""
     with expecting("ranker", text, name):
         if text.lstrip().startswith(FIRST_LINE):
             return parse_svm_light_model(text, name)

@@ -9,7 +9,9 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 from ultr_core.errors import Remark
 from ultr_core.findings import SEVERITIES, Finding, Severity
 
-Kind = Literal["corpus", "log", "curve", "ranker", "scores", "groups", "training", "together"]
+Kind = Literal[
+    "corpus", "log", "curve", "ranker", "trees", "scores", "groups", "training", "together"
+]
 
 
 class Seen(NamedTuple):

@@ -19,7 +19,18 @@ from ultr_core.files import (
 )
 from ultr_core.files.curve_files import PROPENSITY_NAMES, RANK_NAMES
 from ultr_core.files.disk import text_of
-from ultr_core.files.kinds import COSTS, NUMBER, ROW, first_line, is_ranker_json
+from ultr_core.files.kinds import (
+    COSTS,
+    KINDS,
+    NOT_ALONE,
+    NUMBER,
+    ROW,
+    UNREAD,
+    first_line,
+    is_ranker_json,
+    kind_beyond_doubt,
+    of_another_kind,
+)
 from ultr_core.files.letor_lines import Source
 from ultr_core.files.log_columns import REQUIRED, found_columns, split_header
 from ultr_core.files.log_parts import is_duckdb, is_in_parts, is_parquet
@@ -28,12 +39,14 @@ from ultr_core.files.proprank_files import parse_proprank
 from ultr_core.files.ranker_files import parse_ranker
 from ultr_core.files.score_files import SCORE_COLUMNS, parse_score_file
 from ultr_core.files.trec_files import is_run
+from ultr_core.files.tree_files import parse_trees
 from ultr_core.findings import Finding
 from ultr_core.inspection.inspection import Inspection, Kind, reader_notes
 from ultr_core.inspection.of_corpus import inspect_corpus, inspect_splits
 from ultr_core.inspection.of_curve import inspect_curve
 from ultr_core.inspection.of_log import inspect_log
-from ultr_core.inspection.of_ranker import inspect_ranker, inspect_scores
+from ultr_core.inspection.of_ranker import inspect_ranker, inspect_scores, inspect_trees
+from ultr_core.learners.forest import FIRST_LINE as TREES
 from ultr_core.limits import GROUPS
 from ultr_core.words import counted
 
@@ -83,8 +96,8 @@ def inspect_file(
 
     It may be a corpus (LETOR; a directory gives one inspection per part), a click log (CSV, JSON
     lines, Parquet; a pattern or a directory of parts is one log), a propensity curve, a ranker
-    (JSON or svm_light), an svm_proprank training file, group sizes, or scores together with the
-    ``corpus`` they belong to. columns, how: for a click log. ids, missing_zero: as in
+    (JSON, svm_light or LightGBM), an svm_proprank training file, group sizes, or scores together
+    with the ``corpus`` they belong to. columns, how: for a click log. ids, missing_zero: as in
     `load_directory`.
 
     Raises InputError, which says in one sentence what is wrong and where.
@@ -140,10 +153,15 @@ def kind_of(
         return "log"
     start = source.beginning(encoding or "utf-8")
     first = first_line(start)
+    sure = None if columns else kind_beyond_doubt(source, encoding or "")
+    if sure in NOT_ALONE or (sure in UNREAD and sure != "json"):
+        raise of_another_kind(source.name, f"{KINDS[sure]}{_GOES_WITH.get(sure, '')}", _TAKEN)
     if first.lstrip().startswith(("{", "[")):
         return "ranker" if is_ranker_json(start) else "log"
     if first.startswith("SVM-light"):
         return "ranker"
+    if first.strip() == TREES:
+        return "trees"
     if match := ROW.match(first):
         costs = match[1].startswith("cost") or COSTS.search(first)
         return "training" if costs else "corpus"
@@ -158,9 +176,18 @@ def kind_of(
             told = "is a binary file"
         raise InputError(
             f"{source.name} {told}, so it is not a corpus (rows such as 2 qid:7 1:0.5), a click "
-            "log or curve (starting with a line of column names), a ranker or a list of scores."
+            "log or curve (starting with a line of column names), a ranker or a list of scores.",
+            "unknown_kind",
         )
     return kind
+
+
+_TAKEN = "a corpus, click log, curve, ranker, scores or an svm_proprank training file"
+_GOES_WITH = {
+    "weights": ", which goes with a corpus",
+    "names": ", which goes with a click log and a corpus",
+    "judgements": ", which go with a corpus",
+}
 
 
 def _kind_of_table(first: str, columns: Mapping[str, str] | None, name: str) -> Kind | None:
@@ -217,6 +244,10 @@ def _ranker(given: _Given) -> Inspection:
     )
 
 
+def _trees(given: _Given) -> Inspection:
+    return inspect_trees(parse_trees(given.data(), given.name), given.corpus, name=given.name)
+
+
 def _scores(given: _Given) -> Inspection:
     if given.corpus is None:
         raise InputError(
@@ -271,6 +302,7 @@ _INSPECTORS: Mapping[str, Callable[[_Given], Inspection]] = {
     "log": _log,
     "curve": _curve,
     "ranker": _ranker,
+    "trees": _trees,
     "scores": _scores,
     "groups": _groups,
     "training": _training,

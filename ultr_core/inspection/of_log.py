@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.errors import InputError, quoted
+from ultr_core.files.log_columns import SEARCHES, plain_name
 from ultr_core.files.log_rows import (
     CLICK_WITHOUT_POSITION,
     CLICK_WITHOUT_VIEW,
@@ -84,10 +85,14 @@ def own_curve(log: PresentationLog) -> list[float]:
 def _columns(log: PresentationLog) -> Seen:
     told = ", ".join(f"{meaning} from {column}" for meaning, column in log.columns.items())
     if "query" not in log.columns:
+        lists = log.columns.get("presentation", "")
+        hint = ""
+        if plain_name(lists) in map(plain_name, SEARCHES):
+            hint = f" If {quoted(lists)} is the same for the same query, say that it is the query."
         return warning(
             len(log.columns),
             f"Read {told}. There is no query column, so all rows count as one query and cannot be "
-            "matched with a corpus; clicks by position can still be read.",
+            f"matched with a corpus; clicks by position can still be read.{hint}",
         )
     return good(len(log.columns), f"Read {told}.")
 
@@ -355,6 +360,14 @@ def _beside(log: PresentationLog) -> Seen | None:
 
 def _presentations(log: PresentationLog) -> Seen | None:
     found = log.presentations
+    if found is not None and found.single:
+        return warning(
+            found.number,
+            "Each presentation id has only one document, though documents are at positions down to "
+            f"{int(log.position.max()):,}, so it seems to name an impression. How often a query "
+            "was shown is taken from its most frequent position instead; give the id of the whole "
+            "list, or a dash if there is none.",
+        )
     if found is None or not found.number:
         return None
     none = counted(found.unclicked, "has no click", "have no click")

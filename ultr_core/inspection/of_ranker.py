@@ -16,6 +16,7 @@ from ultr_core.findings import Finding
 from ultr_core.inspection.inspection import Check, Inspection, Seen, graded, reader_notes
 from ultr_core.learners.certificate import DUALITY_GAP
 from ultr_core.learners.ranker import LinearModel, LinearRanker
+from ultr_core.learners.trees import TreeRanker
 from ultr_core.words import counted, part_of
 
 LOOSE_GAP = 1e-2
@@ -46,6 +47,26 @@ def inspect_ranker(
     if corpus is not None:
         findings += _on_corpus(ranker, corpus, missing_zero, name)
     return Inspection("ranker", name, form, findings, {"features": ranker.feature_ids.size})
+
+
+def inspect_trees(
+    trees: TreeRanker, corpus: Corpus | None = None, *, name: str = "the trees"
+) -> Inspection:
+    """Check that trees tell documents apart and, with a corpus, its features and ties."""
+    findings = SPLITS.of(trees)
+    ids = trees.forest.feature_ids
+    if corpus is not None:
+        try:
+            scores = trees.score(corpus)
+        except InputError as error:
+            remark = Remark(str(error), error.about)
+            findings += (Finding.of_file(*FEATURES, 0, "stop", remark),)
+        else:
+            words = f"The corpus has all {counted(ids.size, 'feature')} of the trees."
+            features = Finding.of_file(*FEATURES, ids.size, "good", words)
+            findings += (features, *_of_scores(scores, corpus, name))
+    counts = {"features": ids.size, "trees": trees.trees}
+    return Inspection("trees", name, "LightGBM model text", findings, counts)
 
 
 def inspect_scores(
@@ -91,6 +112,13 @@ def _weights(ranker: LinearModel) -> Seen:
     return graded(used, f"{words}{rest}", stop=not used)
 
 
+def _splits(trees: TreeRanker) -> Seen:
+    used = len({feature for tree in trees.forest.trees for feature in tree.feature.tolist()})
+    split = part_of(used, trees.forest.feature_ids.size, "feature", does="splits", do="split")
+    rest = "." if used else ": every document gets the same score."
+    return graded(used, f"{split} documents in {counted(trees.trees, 'tree')}{rest}", stop=not used)
+
+
 def _certificate(ranker: LinearRanker) -> Seen:
     found, gap = ranker.certificate, ranker.certificate.gap
     good = found.converged or (found.measure == DUALITY_GAP and gap <= LOOSE_GAP)
@@ -118,6 +146,7 @@ def _ties(given: tuple[NDArray[np.float64], Corpus]) -> Seen:
 
 
 WEIGHTS = Check("weights", "Weights", _weights)
+SPLITS = Check("splits", "Splits", _splits)
 GAP = Check("duality_gap", "Duality gap", _certificate)
 CERTIFICATE = Check("certificate", "Certificate", _certificate)
 TIES = Check("ties", "Equal scores", _ties)

@@ -101,7 +101,8 @@ JOB = Job(
             "files", "", several=True, default=(),
             help="LETOR file or directory, click log (CSV, JSON lines, Parquet; a pattern in "
             "quotation marks or a directory of parts is one log), propensity curve (CSV), ranker "
-            "(JSON, svm_light), svm_proprank file, or scores with --corpus; recognised by content",
+            "(JSON, svm_light, LightGBM), svm_proprank file, or scores with --corpus; recognised "
+            "by content",
         ),
     ),
     options=(

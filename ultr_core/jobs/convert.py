@@ -10,7 +10,7 @@ from types import MappingProxyType
 from ultr_core.corpus import Corpus, propose_relevance_threshold
 from ultr_core.corpus.model import LARGEST_GRADE
 from ultr_core.corpus.splits import PAPER_THRESHOLD
-from ultr_core.errors import InputError, named, quoted
+from ultr_core.errors import InputError, named
 from ultr_core.fields import Choice
 from ultr_core.files import (
     load_corpus,
@@ -25,6 +25,7 @@ from ultr_core.files import (
     write_svm_light_model,
     write_weights,
 )
+from ultr_core.files.kinds import KINDS, NOT_ALONE, UNREAD, kind_beyond_doubt
 from ultr_core.files.letor_lines import Progress, Source
 from ultr_core.files.ranker_files import FIRST_LINE, read_training_record
 from ultr_core.files.score_files import ScoreForm, is_score_table, read_score_file, write_scores
@@ -73,7 +74,8 @@ def _detect(path: str) -> str:
     source = Source.file(path, "IN")
     if is_weights_table(source):
         return "weights"
-    kind = kind_of(source)
+    found = kind_beyond_doubt(source)
+    kind = found if found in (*NOT_ALONE, *UNREAD) else kind_of(source)
     if kind == "scores":
         first = _first_line(source)
         if is_run(first):
@@ -83,8 +85,8 @@ def _detect(path: str) -> str:
         return "svmlight" if _first_line(source).startswith(FIRST_LINE) else "json"
     if kind not in _KINDS:
         raise InputError(
-            f"{named(path)} cannot be converted, because its kind is {quoted(kind)}; corpora, "
-            "training files, weights, scores, rankers and curves can be.",
+            f"{named(path)} looks like {KINDS[kind]}, which cannot be converted; corpora, training "
+            "files, weights, scores, linear rankers and curves can be.",
             "not_convertible",
         )
     return _KINDS[kind]

@@ -13,9 +13,9 @@ from ultr_core.corpus.measures import Measure, measure_named
 from ultr_core.errors import InputError, named
 from ultr_core.fields import Choice, Field, Number, Switch
 from ultr_core.files.log_reading import SHOWN_WHOLE
-from ultr_core.files.ranker_files import on_columns_of, read_ranker, read_training_record
+from ultr_core.files.ranker_files import on_columns_of, read_training_record
 from ultr_core.files.score_files import read_score_file
-from ultr_core.files.tree_files import is_tree_file, read_tree_record, read_trees
+from ultr_core.files.tree_files import is_tree_file, read_model, read_tree_record
 from ultr_core.inspection import Inspection, Overlap
 from ultr_core.jobs.files import File
 from ultr_core.jobs.job import Given, Job, setting_fields
@@ -34,6 +34,7 @@ from ultr_core.jobs.own_files import (
     own_propensities,
     print_beside,
 )
+from ultr_core.learners.trees import TreeRanker
 from ultr_core.own_data.deployment import MOST_CANDIDATES, PROMISE, Gate, gate
 from ultr_core.own_data.evaluation import (
     INTERVALS_ARE_FOR,
@@ -244,11 +245,10 @@ def _scores(given: Given, corpus: Corpus) -> tuple[str, NDArray[np.float64]]:
         scores, notices = read_score_file(given.scores, corpus)
         print_notes(notices)
         return named(given.scores), scores
-    if is_tree_file(given.model):
-        return named(given.model), read_trees(given.model).score(corpus)
-    model, notices = on_columns_of(
-        corpus, read_ranker(given.model), missing_zero=given.missing_zero
-    )
+    found = read_model(given.model)
+    if isinstance(found, TreeRanker):
+        return named(given.model), found.score(corpus)
+    model, notices = on_columns_of(corpus, found, missing_zero=given.missing_zero)
     print_notes(notices)
     return named(given.model), model.score(corpus)
 

@@ -25,13 +25,15 @@ class File(Field):
     """The path of a file or directory; None unless it is given.
 
     metavar: what help calls it. use: a file or directory that is ``read``, a file that is written,
-    or a ``folder`` for several. several: one path or more, as a list.
+    or a ``folder`` for several. several: one path or more, as a list. endings: of a file that is
+    written, the usual one first; see `require_ending`.
     """
 
     metavar: str = field(kw_only=True, default="FILE")
     use: Literal["read", "write", "folder"] = field(kw_only=True, default="read")
     required: bool = field(kw_only=True, default=False)
     several: bool = field(kw_only=True, default=False)
+    endings: tuple[str, ...] = field(kw_only=True, default=())
 
     @property
     def wanted(self) -> str:
@@ -151,6 +153,27 @@ def protect_inputs(fields: Sequence[Field], given: Mapping[str, Any]) -> None:
             )
         _require_place(place, path, option)
         taken[place] = option
+    for each in fields:
+        if isinstance(each, File) and each.endings and given.get(each.name) is not None:
+            require_ending(given[each.name], each.label, each.endings)
+
+
+_TELLING = frozenset(
+    {".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".ipynb", ".run", ".trec", ".qrels",
+     ".duckdb", ".db", ".xlsx", ".svg", ".png", ".pdf", ".html", ".zip", ".bz2", ".xz", ".zst"}
+)  # fmt: skip
+"""Endings of names that say what is in a file; one such as .txt or .dat does not."""
+
+
+def require_ending(path: str, option: str, endings: Sequence[str]) -> None:
+    """Raise InputError for the name of a file to be written that ends as another format does."""
+    ending = Path(str(path).lower().removesuffix(".gz")).suffix
+    if ending in _TELLING and ending not in endings:
+        raise InputError(
+            f"{option} does not write the format that the ending of {named(path)} names; choose a "
+            f"name that ends in {endings[0]}.",
+            "ending",
+        )
 
 
 def _paths(

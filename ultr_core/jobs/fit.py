@@ -18,7 +18,7 @@ from ultr_core.files.ranker_files import write_ranker, write_svm_light_model
 from ultr_core.files.tree_files import write_trees
 from ultr_core.files.weight_files import write_weights
 from ultr_core.inspection import Inspection, Overlap
-from ultr_core.jobs.files import File
+from ultr_core.jobs.files import File, require_ending
 from ultr_core.jobs.job import Given, Job, setting_fields
 from ultr_core.jobs.output import (
     finding_line,
@@ -71,19 +71,35 @@ _NOTES = (
 VALIDATION = "validation"
 _CLIPPED = [key for key in FIT_METHODS if "clip" in ESTIMATORS[key].needs]
 _WITHOUT_CURVE = [key for key in FIT_METHODS if not ESTIMATORS[key].needs_curve]
+_OF_TREES = (".txt", ".model")
 LINEAR_ONLY = ("cost", "svm_light_out", "weights_out", "proprank_out")
 """Options of linear rankers, which trees do not have."""
 
+_SCORES = (".txt", ".scores", ".csv", ".run", ".trec")
 _OUTPUTS = {
-    "out": "write the ranker as JSON: feature ids, weights, C, certificate; trees as LightGBM does",
-    "svm_light_out": "write it as an svm_light model file, which svm_rank_classify reads",
-    "scores_out": "write the score of each document; a name in .csv gives a table, "
-    "one in .run a TREC run",
-    "fold_scores_out": "score each query by a ranker trained without its fold, so that evaluate "
-    "can judge on the same clicks without optimistic bias",
-    "weights_out": "write the weight of each clicked document as CSV",
-    "proprank_out": "write an svm_proprank training file, for the original program",
-}
+    "out": (
+        "write the ranker as JSON: feature ids, weights, C, certificate; trees as LightGBM does",
+        (".json", *_OF_TREES),
+    ),
+    "svm_light_out": (
+        "write it as an svm_light model file, which svm_rank_classify reads",
+        (".dat", ".txt", ".model"),
+    ),
+    "scores_out": (
+        "write the score of each document; a name in .csv gives a table, one in .run a TREC run",
+        _SCORES,
+    ),
+    "fold_scores_out": (
+        "score each query by a ranker trained without its fold, so that evaluate can judge on the "
+        "same clicks without optimistic bias",
+        _SCORES,
+    ),
+    "weights_out": ("write the weight of each clicked document as CSV", (".csv",)),
+    "proprank_out": (
+        "write an svm_proprank training file, for the original program", (".dat", ".txt"),
+    ),
+}  # fmt: skip
+"""Files to write: what for, and how their names may end."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +151,8 @@ def run(given: Given) -> Fitted:
             f"linear rankers; leave out or choose --learner {SVM.key}.",
             "learner",
         )
+    if of_trees and given.out is not None:
+        require_ending(given.out, "--out", _OF_TREES)
     check_propensities(given)
     own, log = own_corpus(given), own_log(given)
     curve, odd = own_propensities(given, log)
@@ -245,7 +263,10 @@ JOB = Job(
             seed="Random seed for the queries held out to choose C, and for the folds of "
             "--fold-scores-out.",
         ),
-        *(File(name, "", use="write", help=text) for name, text in _OUTPUTS.items()),
+        *(
+            File(name, "", use="write", help=text, endings=endings)
+            for name, (text, endings) in _OUTPUTS.items()
+        ),
     ),
     show=Fitted.show,
     as_dict=Fitted.as_dict,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from urllib.parse import urlsplit
 
-from ultr_core.errors import InputError, named
+from ultr_core.errors import InputError, named, quoted
 from ultr_core.fields import Text
 from ultr_core.files.disk import write_whole
 from ultr_core.files.letor import directory_files
@@ -56,6 +56,13 @@ def _linked(page: str, link: str) -> tuple[Settings, dict[str, object]]:
             "an address of this one.",
             "other_page",
         )
+    if linked not in ("", page) and not (address.query or address.netloc):
+        # A file, or settings without the question mark: nothing of it would be read.
+        raise InputError(
+            f"--link is {quoted(link)}, which is not an address; give the one shown under Share, "
+            f"such as {page}?eta=1.5.",
+            "link_address",
+        )
     settings, values, notices = read_page_query(page, address.query)
     print_notes(notices)
     return settings, values
@@ -70,7 +77,7 @@ JOB = Job(
     ),
     options=(
         File(
-            "out", "", metavar="FILE.ipynb", use="write",
+            "out", "", metavar="FILE.ipynb", use="write", endings=(".ipynb",),
             help="where to write it; default: print it",
         ),
         Text(

@@ -275,7 +275,10 @@ JOB = Job(
         ),
         SMOOTHING,
         FIT,
-        File("out", "", use="write", help="write the curve as CSV: rank, propensity"),
+        File(
+            "out", "", use="write", endings=(".csv",),
+            help="write the curve as CSV: rank, propensity",
+        ),
     ),
     show=show,
     as_dict=as_dict,

@@ -103,12 +103,12 @@ JOB = Job(
         MISSING_ZERO,
         DOCUMENT_IDS,
         File(
-            "out", "", metavar="LOG.csv", use="write", required=True,
+            "out", "", metavar="LOG.csv", use="write", required=True, endings=(".csv",),
             help="where to write the log (gzip with .gz): query, document, position, impressions, "
             "clicks",
         ),
         File(
-            "corpus_out", "", use="write",
+            "corpus_out", "", use="write", endings=(".txt", ".dat"),
             help="without --corpus: write the queries of the built-in corpus that the log belongs "
             "to",
         ),

@@ -177,7 +177,7 @@ def _rank_row(found: LogEstimate, place: int) -> dict[str, str]:
     point = found.estimate.points[place]
     return {
         "Rank": str(point.rank),
-        "Shown": f"{point.impressions:,}",
+        "Compared impressions": f"{point.impressions:,}",
         "Clicks": f"{point.clicks:,}",
         "Ratio": point.value_text,
         "95% interval": point.interval_text,

@@ -10,6 +10,7 @@ import pytest
 
 from tests.inputs import assert_equal_corpora
 from tests.meaning import mentions, refused_command
+from tests.unit.learners.test_forest import MODEL
 from ultr_core.cli import main
 from ultr_core.corpus import Corpus
 from ultr_core.files import (
@@ -23,6 +24,7 @@ from ultr_core.files import (
     write_scores,
     write_weights,
 )
+from ultr_core.files.kinds import KINDS
 from ultr_core.files.ranker_files import read_training_record
 from ultr_core.files.tables import DELIMITERS
 from ultr_core.learners import LinearModel
@@ -142,7 +144,12 @@ def test_tables_may_have_the_separators_that_logs_have(folder: Path, mark: str) 
         (["c.txt", "x", "--to", "letor", "--relevant-grade", "1"], ("changes_nothing", "letor")),
         (["c.txt", "x", "--weights", "w.csv", "--relevant-grade", "1"], ("changes_nothing",)),
         (["no.txt", "x"], ("not_a_file", "no.txt")),
-        (["log.csv", "x"], ("not_convertible", "'log'")),
+        (["log.csv", "x"], ("not_convertible", KINDS["log"])),
+        (["trees.txt", "x"], ("not_convertible", KINDS["trees"])),
+        (["trees.txt", "x", "--from", "svmlight"], ("other_kind", KINDS["trees"], KINDS["ranker"])),
+        (["names.csv", "x"], ("not_convertible", KINDS["names"])),
+        (["g.qrels", "x"], ("not_convertible", KINDS["judgements"])),
+        (["out.json", "x"], ("not_convertible", KINDS["json"])),
         (["zero.csv", "x"], ("first_rank", "rank 1", 0)),
         (["c.txt", "no/x"], ("no_place", "no/x")),
         (
@@ -160,6 +167,10 @@ def test_tables_may_have_the_separators_that_logs_have(folder: Path, mark: str) 
 def test_what_is_not_done(folder: Path, arguments: list[str], fault: tuple[object, ...]) -> None:
     (folder / "link.txt").symlink_to(folder / "c.txt")
     (folder / "log.csv").write_text("query,document,position,click\nq,a,1,1\n")
+    (folder / "trees.txt").write_text(MODEL)
+    (folder / "names.csv").write_text("query_id,text\nq,lamp\n")
+    (folder / "g.qrels").write_text("q 0 a 2\n")
+    (folder / "out.json").write_text('{\n "files": []\n}\n')
     (folder / "zero.csv").write_text("rank,propensity\n1,0\n2,0.5\n")
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
     places = [x if x.startswith("-") or ("." not in x and "/" not in x and x != "x") else

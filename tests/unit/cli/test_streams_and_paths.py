@@ -273,3 +273,42 @@ def test_a_name_that_is_too_long_for_a_file_is_one_sentence(command: str) -> Non
 def test_numbers_are_written_in_ascii_digits(option: str) -> None:
     name, text = option.split()
     refused_command(["compare", name, text], name[2:].replace("-", "_"), name, f"'{text}'")
+
+
+FIT = "fit --corpus no.txt --log no.csv --eta 1"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"{FIT} --learner trees --out x.json",
+        f"{FIT} --learner trees --out x.JSON.gz",
+        f"{FIT} --out x.csv",
+        f"{FIT} --svm-light-out x.json",
+        f"{FIT} --scores-out x.json",
+        f"{FIT} --fold-scores-out x.parquet",
+        f"{FIT} --weights-out x.json",
+        f"{FIT} --proprank-out x.csv",
+        "simulate --out x.parquet",
+        "simulate --out x.csv --corpus-out x.jsonl",
+        "simulate --out x.csv.zst",
+        "propensities no.csv --out x.json",
+        "notebook lab --out x.json",
+    ],
+)
+def test_a_name_that_promises_another_format_is_refused_before_the_work(command: str) -> None:
+    *_, option, name = command.split()
+    refused_command(command.split(), "ending", option, name)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"{FIT} --learner trees --out x.model",
+        f"{FIT} --out x",
+        f"{FIT} --out x.json.gz",
+        f"{FIT} --scores-out x.run --weights-out x.csv --svm-light-out x.dat",
+    ],
+)
+def test_a_name_that_promises_nothing_else_is_taken(command: str) -> None:
+    refused_command(command.split(), "not_a_file", "no.txt")

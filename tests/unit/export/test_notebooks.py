@@ -224,6 +224,8 @@ def test_command_takes_a_shared_link(capsys: pytest.CaptureFixture[str]) -> None
         (["about"], ("no_notebook", "'about'")),
         (["lab", "--link", "http://h/lab", "--eta", "1"], ("one_of_two", "--link")),
         (["lab", "--link", "http://[/"], ("link_address", "--link")),
+        (["lab", "--link", "trees.txt"], ("link_address", "--link", "'trees.txt'")),
+        (["lab", "--link", "eta=1.5"], ("link_address", "--link", "'eta=1.5'")),
         (["lab", "--eta", "9"], ("eta", "'9'")),
         (["lab", "--link", "http://h/base/live?eta=0.7"], ("other_page", "live", "lab")),
         (["lab", "--corpus", "no-such-directory"], ("no_corpus_directory", "no-such-directory")),

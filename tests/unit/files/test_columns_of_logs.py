@@ -9,8 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.meaning import mentions, refused
+from ultr_core.errors import InputError
 from ultr_core.files import log_files, parse_log, read_log
-from ultr_core.files.log_columns import found_columns, parse_columns
+from ultr_core.files.log_columns import COLUMNS, found_columns, parse_columns, require_columns
 from ultr_core.files.log_reading import Reading
 from ultr_core.inspection import inspect_log
 
@@ -54,6 +55,111 @@ def test_a_column_called_p_has_no_meaning_of_its_own():
 def test_a_column_can_be_said_to_mean_nothing():
     assert log(page="3")["presentations"] is not None
     assert log("page=-", page="3")["presentations"] is None
+
+
+GUESSES = {
+    # header: what it is read as, in the order of COLUMNS; "" where it has to be asked for
+    "search_id,query_text,doc,rank,clicked": "query document position click presentation",
+    "search_id,session_id,qid,doc,pos,click": "query document position click presentation session",
+    "session_id,query_text,item_id,position,is_click": ("query document position click session"),
+    "qid,docid,rank,impressions,click_count": "query document position click impressions",
+    "qid,docid,rank,num_impressions,num_clicks": "query document position click impressions",
+    "qid,doc,position,shown_at,clicked,dwell_time": "query document position click",
+    "keyword,url,pos,click": "query document position click",
+    "q,url,pos,clicked": "query document position click",
+    "search_phrase,result_url,serp_position,was_clicked": "query document position click",
+    "searchId,queryText,docId,rank,isClick": "query document position click presentation",
+    "Search Term,Doc ID,Rank,Is Clicked": "query document position click",
+    "visitor_id,query,sku,item_position,has_click": "query document position click session",
+    "qid,doc,pos,rank,click": "",
+    "qid,doc,rank,clicked,is_click": "",
+    "qid,doc,rank,isClick,is_click": "",
+    "qid,doc,result_position,item_rank,click": "",
+    "qid,doc,rank,is_clicked,click_count": "",
+    "qid,doc,click_position,click": "",
+    "qid,doc,rank,label": "",
+    "user_id,query,url,rank,clicked_url": "",
+    "qid,title,rank,click": "",
+}
+
+
+@pytest.mark.parametrize("header", GUESSES)
+def test_usual_names_of_columns_are_guessed_or_asked_about(header: str) -> None:
+    cells = header.split(",")
+    found = found_columns(cells, None, "log")
+    if GUESSES[header]:
+        require_columns(found, cells, "log", "line 1")
+        assert sorted(found, key=list(COLUMNS).index) == GUESSES[header].split()
+    else:
+        with pytest.raises(InputError) as caught:
+            require_columns(found, cells, "log", "line 1")
+        assert caught.value.about in ("columns", "clicks_apart")
+
+
+def test_a_plainer_name_goes_before_one_that_may_say_something_else() -> None:
+    header = ["query", "doc", "item_position", "rank", "click_count", "click"]
+    found = found_columns(header, None, "log")
+    assert (found["position"], found["click"]) == (3, 5)
+    assert found_columns(["q", "term", "query_id"], None, "log")["query"] == 2
+
+
+def searches(name: str, draws: int, *, own: bool, moving: int = 1) -> bytes:
+    """Lists of three queries without a column for these; own: whether each has another id."""
+    rows = [
+        f"{number if own else number % 3},d{(place + moving * (number // 3)) % 3},{place},"
+        f"{int(place == 1)}"
+        for number in range(3 * draws)
+        for place in (1, 2, 3)
+    ]
+    return "\n".join([f"{name},url,pos,click", *rows]).encode()
+
+
+@pytest.mark.parametrize("name", ["search_id", "srch_id"])
+def test_ids_of_searches_are_queries_where_one_names_many_lists(name: str) -> None:
+    for moving in (0, 1):
+        found = parse_log(searches(name, 30, own=False, moving=moving))
+        assert found.columns["query"] == name and found.impressions.sum() == 270
+    of_lists = parse_log(searches(name, 30, own=True))
+    assert of_lists.columns["presentation"] == name
+    told = inspect_log(of_lists).finding("columns")
+    assert told.severity == "warning" and mentions(told.sentence, f"'{name}'")
+    doubtful = searches(name, 2, own=False)
+    with refused("columns", f"'{name}'"):
+        parse_log(doubtful)
+    assert len(parse_log(doubtful, columns={"query": name}).query_names) == 3
+    known = parse_log(doubtful, columns={"query": "-"}).presentations
+    assert known is not None and known.number == 3
+
+
+def impressions(column: str) -> bytes:
+    """Two hundred lists of three documents; each row has an id of its own."""
+    rows = [
+        f"r{number}-{place},q{number % 4},d{(place + number) % 3},{place},{int(place == 1)}"
+        for number in range(200)
+        for place in (1, 2, 3)
+    ]
+    return "\n".join([f"{column},query,doc,rank,click", *rows]).encode()
+
+
+@pytest.mark.parametrize("column", ["impression_id", "request_id"])
+def test_ids_of_impressions_do_not_count_lists(column: str) -> None:
+    """Each query was drawn 50 times: 150 ids of impressions would make a third of each risk."""
+    log = parse_log(impressions(column))
+    found = inspect_log(log).finding("presentations")
+    assert (found.severity, found.value) == ("warning", 600)
+    assert log.presentations is not None and log.presentations.draws is None
+    clean = parse_log(impressions(column), columns={"presentation": "-"})
+    assert clean.impressions.sum() == log.impressions.sum() == 600
+    with refused("presentation"):  # none has a click above
+        parse_log(impressions(column), how=Reading(clicks_above=True))
+
+
+def test_counts_by_ids_of_impressions_do_not_count_lists() -> None:
+    head = "query,document,position,session_group,query_presentations,impressions,clicks\n"
+    rows = "".join(f"q,d{p},{p},0,{{}},100,{60 - p}\n" for p in (1, 2, 3))
+    wrong, right = (parse_log(head + rows.format(*[n] * 3)).presentations for n in (300, 100))
+    assert wrong is not None and wrong.single and wrong.draws is None
+    assert right is not None and right.draws is not None and right.draws.tolist() == [100]
 
 
 @pytest.mark.parametrize("name", ["sku", "asin", "product_id", "item_id", "url"])

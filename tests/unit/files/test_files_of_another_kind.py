@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.meaning import refused
+from tests.unit.learners.test_forest import MODEL
+from ultr_core import studies
 from ultr_core.errors import InputError
+from ultr_core.export.notebook import Notebook, code, words
 from ultr_core.files import (
     parse_corpus,
     parse_curve_values,
@@ -19,12 +23,21 @@ from ultr_core.files import (
     parse_ranker,
     parse_scores,
     parse_weights,
+    read_curve_values,
+    read_names,
+    read_scores,
+    read_weights,
 )
-from ultr_core.files.kinds import KINDS
+from ultr_core.files.kinds import KINDS, NOT_ALONE, UNREAD
 from ultr_core.files.letor_lines import Source
-from ultr_core.files.trec_files import parse_qrels
+from ultr_core.files.log_query import DIALECTS, counting_query
+from ultr_core.files.trec_files import parse_qrels, read_qrels
+from ultr_core.files.tree_files import parse_trees, read_model
 from ultr_core.inspection import kind_of
+from ultr_core.learners.trees import TreeRanker
+from ultr_core.studies.journal import FORMAT
 
+SHIPPED = Path(studies.__file__).parent / "paper_scale"
 ROWS = b"2 qid:7 1:0.5 2:1 # docid = a\n0 qid:7 1:0.1 2:3 # docid = b\n"
 CORPUS = parse_corpus(ROWS, "corpus")
 RANKER = {
@@ -51,6 +64,22 @@ FILES: dict[str, tuple[str, bytes]] = {
     "names": ("names", b"query_id,text\n7,lamp\n"),
     "judgements": ("judgements", b"7 0 a 2\n7 0 b 0\n"),
     "training": ("training", b"2 qid:7 cost:1.5 1:0.5 2:1\n0 qid:7 1:0.1 2:3\n"),
+    "trees": ("trees", MODEL.encode()),
+    "notebook": ("notebook", Notebook("n", (words("# A"), code("1"))).as_bytes()),
+    "journal": ("results", (json.dumps({"format": FORMAT, "grid": {}}) + "\n").encode()),
+    "shipped results": ("results", (SHIPPED / "few-clicks.json").read_bytes()),
+    "shipped cells": ("results", (SHIPPED / "few-clicks.csv").read_bytes()),
+    "curve of a study": ("results", b"study,method,label,clicks,loss,value,low,high\n"),
+    "printed with --json": ("json", b'{\n "files": []\n}\n'),
+    "drawing": ("markup", b'<svg xmlns="http://www.w3.org/2000/svg"></svg>\n'),
+    "report": ("markup", b"<!DOCTYPE html>\n<title>A report</title>\n"),
+    "statement": ("statement", counting_query("log", None, DIALECTS["duckdb"]).encode()),
+    "link": ("link", b"http://localhost:8501/lab?eta=1.5&seed=3\n"),
+}
+BINARY = {
+    "a Parquet file": b"PAR1" + bytes(16),
+    "a DuckDB file": bytes(8) + b"DUCK" + bytes(16),
+    "a picture (PNG)": b"\x89PNG\r\n" + bytes(16),
 }
 READERS: dict[str, Callable[[bytes, str], Any]] = {
     "corpus": parse_corpus,
@@ -62,15 +91,23 @@ READERS: dict[str, Callable[[bytes, str], Any]] = {
     "names": parse_names,
     "judgements": lambda data, name: parse_qrels(data, CORPUS, name),
     "training": parse_proprank,
+    "trees": parse_trees,
+    "groups": lambda data, name: parse_corpus(b"2 1:1\n", "c", groups=Source.upload(data, name)),
 }
+SAYS_ITSELF = {"ranker": "json", "log": "json"}
+"""What a reader of JSON tells in its own words."""
 
 
 @pytest.mark.parametrize("wanted", READERS)
 def test_every_reader_says_what_it_was_given_instead(wanted: str) -> None:
     for name, (kind, data) in FILES.items():
-        if wanted == "log" and name not in ("corpus", "ranker", "curve"):
+        if wanted == "log" and name not in ("corpus", "ranker", "curve", "trees", "notebook"):
             continue  # each takes an engine to open
-        if kind == wanted or (wanted, kind) in (("scores", "groups"), ("training", "corpus")):
+        if kind == SAYS_ITSELF.get(wanted):
+            with pytest.raises(InputError) as caught:
+                READERS[wanted](data, name)
+            assert caught.value.about not in ("", "other_kind")
+        elif kind == wanted or (wanted, kind) in (("scores", "groups"), ("training", "corpus")):
             try:
                 READERS[wanted](data, name)
             except InputError as error:  # of its own kind, with a fault
@@ -81,6 +118,55 @@ def test_every_reader_says_what_it_was_given_instead(wanted: str) -> None:
         else:
             with refused("other_kind", name, KINDS[kind], KINDS[wanted]):
                 READERS[wanted](data, name)
+
+
+@pytest.mark.parametrize("wanted", ["curve", "ranker", "scores", "weights", "names", "judgements"])
+@pytest.mark.parametrize("what", BINARY)
+def test_a_file_that_is_no_text_is_named(tmp_path: Path, wanted: str, what: str) -> None:
+    """Read by its path, it is also said what should be there as text."""
+    path = tmp_path / "given"
+    path.write_bytes(BINARY[what])
+    read = {
+        "curve": (read_curve_values, "the curve"), "ranker": (read_model, "the ranker"),
+        "scores": (lambda path: read_scores(path, CORPUS), "the score file"),
+        "weights": (lambda path: read_weights(path, CORPUS), "the weights table"),
+        "names": (read_names, "the table of names"),
+        "judgements": (lambda path: read_qrels(path, CORPUS), "the judgements"),
+    }[wanted]  # fmt: skip
+    with refused("not_text", "given", what, read[1]):
+        read[0](path)
+
+
+@pytest.mark.parametrize("what", BINARY)
+def test_a_corpus_that_is_no_text_is_named(what: str) -> None:
+    with refused("not_text", "given", what):
+        parse_corpus(BINARY[what], "given")
+
+
+def test_what_no_command_takes_by_itself_is_named_before_it_is_read() -> None:
+    for name, (kind, data) in FILES.items():
+        source = Source.upload(data, name)
+        if kind in (*NOT_ALONE, *UNREAD) and kind != "json":
+            with refused("other_kind", name, KINDS[kind].split(" (")[0]):
+                kind_of(source)
+        else:
+            assert kind_of(source) == {"groups": "scores", "json": "log"}.get(kind, kind), name
+
+
+def test_a_log_whose_columns_the_reader_maps_is_a_log_whatever_they_are_called() -> None:
+    source = Source.upload(b"query_id,text\n7,lamp\n", "log.csv")
+    assert kind_of(source, {"query": "query_id", "document": "text"}) == "log"
+
+
+def test_a_model_may_be_trees_or_linear_and_nothing_else(tmp_path: Path) -> None:
+    for name, (kind, data) in FILES.items():
+        (tmp_path / "given").write_bytes(data)
+        if kind in ("trees", "ranker"):
+            is_trees = isinstance(read_model(tmp_path / "given"), TreeRanker)
+            assert is_trees == (kind == "trees"), name
+        elif kind != "json":
+            with refused("other_kind", "given", KINDS["model"]):
+                read_model(tmp_path / "given")
 
 
 @pytest.mark.parametrize("header", ["query,document,position,score", "query,document,rank,value"])
