@@ -165,8 +165,6 @@ def _no_verdict(found: RankerDifference) -> str:
     """Why there is no verdict on the difference; "" where there is."""
     if found.estimate is None:
         return found.reason.removesuffix(".")
-    left_out = found.unshown
-    # By chance or not: a promise does not wait for more draws.
-    if left_out is not None and (left_out.withheld or left_out.are_many(left_out.never)):
-        return f"{left_out.what}, and {left_out.consequence}"
+    if found.unshown is not None and found.withheld:
+        return f"{found.unshown.what}, and {found.unshown.consequence}"
     return found.estimate.no_interval.removeprefix("no interval: ")

@@ -71,7 +71,7 @@ def evidence_step(
         return None
     ranker = _chosen(rankers)
     unshown = unshown_candidates(joined.clicks)
-    whole = bool(unshown.never or unshown.below) and bool(control(JUDGED_WHOLE, keep=True))
+    whole = bool(unshown.never or unshown.left_out) and bool(control(JUDGED_WHOLE, keep=True))
     fairness = _fairness(ranker, joined)
     if whole:
         part = together(corpus, log, shown_whole=True)
