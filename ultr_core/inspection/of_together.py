@@ -27,7 +27,6 @@ from ultr_core.inspection.inspection import (
 )
 from ultr_core.inspection.joined import JoinedLog
 from ultr_core.inspection.of_curve import LARGE_WEIGHT
-from ultr_core.learners import SVM, Learner
 from ultr_core.propensity import (
     ESTIMATORS,
     Belief,
@@ -343,7 +342,7 @@ def inspect_together(
     *,
     estimator: Estimator = ESTIMATORS["clipped"],
     clip: float = 0.0,
-    learner: Learner = SVM,
+    from_pairs: bool = True,
     curve_name: str = "the curve",
     sees: Sees | None = None,
 ) -> Inspection:
@@ -351,16 +350,16 @@ def inspect_together(
 
     estimator: the estimator that will weight the clicks; clip: its threshold tau, if it has one; 0
     means no threshold, and the clipped estimator is then IPS. Without a curve, or with an estimator
-    that needs none, weights are not checked. learner: the learner to be trained; pairs are counted
-    if it learns from pairs. sees: what the judge of a verdict divides by, None for what the
-    estimator divides by. Raises InputError for a clip outside [0, 1].
+    that needs none, weights are not checked. from_pairs: whether pairs are counted, for a learner
+    that learns from them. sees: what the judge of a verdict divides by, None for what the estimator
+    divides by. Raises InputError for a clip outside [0, 1].
     """
     log, sees = joined.clicks, sees or sees_of(estimator)
     if estimator.fits_relevance and "curve" in estimator.needs:
         estimator = ESTIMATORS["clipped"]  # a click counts the same, and no relevance is at hand
     belief = Belief(curve, clip) if curve is not None and "curve" in estimator.needs else None
     unshown = unshown_candidates(log, curve, sees=sees)
-    given = _Together(joined, corpus, estimator, learner, belief, curve_name, unshown)
+    given = _Together(joined, corpus, estimator, from_pairs, belief, curve_name, unshown)
     findings = found_by(CHECKS, given)
     counts = {
         "queries": int(np.count_nonzero(log.draws)),
@@ -379,7 +378,7 @@ class _Together:
     joined: JoinedLog
     corpus: Corpus
     estimator: Estimator
-    learner: Learner
+    from_pairs: bool
     belief: Belief | None
     curve_name: str
     unshown: Unshown
@@ -457,7 +456,7 @@ def _outside(given: _Together) -> Seen:
 
 def _pairs(given: _Together) -> Seen | None:
     """A click gives pairs with all other candidates of its query, so it needs another one."""
-    if not given.learner.from_pairs:
+    if not given.from_pairs:
         return None
     clicked, sizes = given.log.clicks_per_query, given.corpus.sizes
     useful = int(clicked[sizes > 1].sum())

@@ -46,7 +46,7 @@ from ultr_core.own_data.evaluation import (
     evaluate_ranker,
     judge_by,
 )
-from ultr_core.own_data.fitting import flattery
+from ultr_core.own_data.provenance import Provenance, trained_on
 from ultr_core.propensity import ESTIMATORS
 from ultr_core.users import ClickLog
 from ultr_core.words import counted
@@ -192,8 +192,10 @@ def run(given: Given) -> Evidence:
         relevant_grade=given.relevant_grade, name=name, judge=judge, measures=given.measures,
         empty=given.empty_queries,
     )  # fmt: skip
-    flattered = _flattery(given, every.clicks)
-    result = replace(result, notices=(*result.notices, *flattered))
+    origin = _origin(given, own.corpus, every.clicks)
+    if told := origin.told(name):
+        way_out = "Judge the scores written by fit --fold-scores-out, or use another log."
+        result = replace(result, notices=(*result.notices, f"{told} {way_out}"))
     checks = own_checks(
         log, joined, own.corpus, curve, clip=given.clip or 0.0, sees=judge.sees,
         more=(*odd, *result.agreement),
@@ -202,32 +204,28 @@ def run(given: Given) -> Evidence:
     passing = gate(
         joined.clicks, scores, curve, name=name, clip=given.clip, judge=judge,
         candidates=given.candidates,
-        declined=_declined(checks, flattered=bool(flattered), copied=bool(log.copies)),
-        agreement=result.agreement,
+        declined=_declined(checks, copied=bool(log.copies)), agreement=result.agreement,
+        trained=origin.trained,
     )  # fmt: skip
     return Evidence(
         result, passing.difference, joined.overlap, checks, passing if given.gate else None
     )
 
 
-def _declined(checks: Inspection, *, flattered: bool, copied: bool) -> str:
+def _declined(checks: Inspection, *, copied: bool) -> str:
     """Why clicks that can compare rankers still promise nothing; "" where they do."""
     if copied:
         return "some of its files have the same content, so clicks count several times"
-    if flattered:
-        return "the ranker was probably trained on them"
     stops = [finding.title for finding in checks.findings if finding.severity == "stop"]
     return f"a check of the files says stop ({', '.join(stops)})" if stops else ""
 
 
-def _flattery(given: Given, log: ClickLog) -> tuple[str, ...]:
-    """A ranker may be judged on the clicks that it was trained on, which its file gives away."""
+def _origin(given: Given, corpus: Corpus, log: ClickLog) -> Provenance:
+    """What the ranker's file says of the clicks that trained it."""
     if given.model is None:
-        return ()
+        return Provenance()
     read_record = read_tree_record if is_tree_file(given.model) else read_training_record
-    told = flattery(named(given.model), log, read_record(given.model))
-    way_out = "Judge the scores written by fit --fold-scores-out, or use another log."
-    return (f"{told} {way_out}",) if told else ()
+    return trained_on(corpus, log, read_record(given.model))
 
 
 def _scores(given: Given, corpus: Corpus) -> tuple[str, NDArray[np.float64]]:

@@ -30,7 +30,7 @@ from ultr_core.inspection import (
 from ultr_core.jobs.files import DOCUMENT_IDS, LOG, MISSING_ZERO, READING, File, given_log
 from ultr_core.jobs.job import Given
 from ultr_core.jobs.output import print_notes, share_line
-from ultr_core.learners import LEARNERS, SVM, Learner
+from ultr_core.learners import LEARNERS, SVM
 from ultr_core.own_data.curves import LOG_ITSELF, curve_for_log
 from ultr_core.own_data.fitting import DEFAULT_METHOD, FIT_METHODS
 from ultr_core.propensity import ESTIMATORS, Estimator, PresentationLog
@@ -213,16 +213,16 @@ def own_checks(
     *,
     estimator: Estimator = ESTIMATORS["clipped"],
     clip: float = 0.0,
-    learner: Learner = SVM,
+    from_pairs: bool = True,
     sees: Sees | None = None,
     more: Iterable[Finding] = (),
 ) -> Inspection:
     """Checks of log, corpus and curve together, and what ``check`` finds to look at in the log.
 
-    estimator, clip, learner, sees: as in `inspect_together`. more: findings that others have made.
+    estimator, clip, from_pairs, sees: as in `inspect_together`. more: findings of others.
     """
     together = inspect_together(
-        joined, corpus, curve, estimator=estimator, clip=clip, learner=learner, sees=sees
+        joined, corpus, curve, estimator=estimator, clip=clip, from_pairs=from_pairs, sees=sees
     )
     return replace(together, findings=(*together.findings, *inspect_log(log).warnings, *more))
 

@@ -375,7 +375,7 @@ def _fit_cell(work: OwnWork) -> Cell:
         print(fit.sentence)
         found = inspect_together(
             joined, corpus, curve, estimator=ESTIMATORS[fit.method], clip=fit.clip,
-            learner=LEARNERS[fit.learner],
+            from_pairs=LEARNERS[fit.learner].from_pairs,
         )
         for finding in found.findings:
             print(finding.severity, "-", finding.sentence)

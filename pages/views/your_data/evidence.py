@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -32,7 +33,8 @@ from ultr_core.own_data.evaluation import (
     evaluate_ranker,
     truth_sentence,
 )
-from ultr_core.own_data.fitting import FOLDS, flattery
+from ultr_core.own_data.fitting import FOLDS
+from ultr_core.own_data.provenance import Provenance, trained_on
 from ultr_core.propensity import PresentationLog
 from ultr_core.settings import Settings
 from ultr_core.words import counted, with_minus
@@ -72,7 +74,7 @@ def evidence_step(
     ranker = _chosen(rankers)
     unshown = unshown_candidates(joined.clicks)
     whole = bool(unshown.never or unshown.left_out) and bool(control(JUDGED_WHOLE, keep=True))
-    fairness = _fairness(ranker, joined)
+    origins = {one.token: _origin(one, corpus, joined) for one in rankers}
     if whole:
         part = together(corpus, log, shown_whole=True)
         if part is None:
@@ -101,13 +103,13 @@ def evidence_step(
     except InputError as error:
         show_error(error)
         return None
-    against = _against(joined, ranker, rankers, propensities, clip)
+    against = _against(joined, ranker, rankers, propensities, clip, origins)
     st.markdown(f"**{told(against[0].sentence)}**")
     sentences = [
         *(other.sentence for other in against[1:]),
         truth_sentence(found),
         found.sentence,
-        fairness,
+        _fairness(ranker, origins[ranker.token]),
     ]
     st.markdown("\n".join(f"- {told(text)}" for text in sentences if text))
     if any(report.estimate is not None for report in found.risks):
@@ -125,25 +127,37 @@ def _against(
     rankers: list[Ranker],
     propensities: Propensities,
     clip: float | None,
+    origins: Mapping[Hashable, Provenance],
 ) -> list[RankerDifference]:
     """The ranker against what users saw, and against the other rankers on the page."""
     log, curve = joined.clicks, propensities.curve
+    trained = [one.name for one in rankers if origins[one.token].trained]
     return [
-        compare_with_shown(log, ranker.scores, curve, name=ranker.name, clip=clip),
+        compare_with_shown(
+            log, ranker.scores, curve, name=ranker.name, clip=clip, trained=ranker.name in trained
+        ),
         *(
             compare_rankers(
-                log, ranker.scores, other.scores, curve, names=(ranker.name, other.name), clip=clip
+                log, ranker.scores, other.scores, curve, names=(ranker.name, other.name), clip=clip,
+                trained=next((name for name in (ranker.name, other.name) if name in trained), ""),
             )
             for other in rankers
             if other is not ranker
         ),
-    ]
+    ]  # fmt: skip
 
 
-def _fairness(ranker: Ranker, joined: JoinedLog) -> str:
+def _origin(ranker: Ranker, corpus: Corpus, joined: JoinedLog) -> Provenance:
+    """What is known of the clicks that trained a ranker."""
+    if ranker.fit is not None:
+        return Provenance(share=0.0 if ranker.fair else 1.0)
+    return trained_on(corpus, joined.clicks, ranker.trained)
+
+
+def _fairness(ranker: Ranker, origin: Provenance) -> str:
     """On which clicks a ranker is judged: its own ones flatter it."""
     if ranker.fit is None:
-        return flattery(ranker.name, joined.clicks, ranker.trained)
+        return origin.told(ranker.name)
     if not ranker.fair:
         return (
             "The ranker is judged on the clicks it was trained on, which makes it look too good: "

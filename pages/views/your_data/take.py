@@ -34,6 +34,7 @@ from ultr_core.jobs.your_data import (
 )
 from ultr_core.own_data.curves import training_file, training_file_bytes
 from ultr_core.own_data.fitting import OwnFit
+from ultr_core.own_data.provenance import record_of
 from ultr_core.settings import Settings
 
 
@@ -75,10 +76,9 @@ def _files(corpus: Corpus, ranker: Ranker) -> None:
     key = "fit" if ranker.fit is not None else "file"
     if ranker.fit is not None:
         fit = ranker.fit
-        trained = {k: v for k, v in fit.as_dict().items() if k != "certificate"}
         download(
-            "Ranker (JSON)", lambda: ranker_text(fit.ranker, trained).encode(), "ranker.json",
-            key="data-json",
+            "Ranker (JSON)", lambda: ranker_text(fit.ranker, record_of(fit)).encode(),
+            "ranker.json", key="data-json",
         )  # fmt: skip
         download(
             "Weights (CSV)", lambda: weights_text(corpus, fit.weights).encode(), "weights.csv",
