@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ultr_core.corpus import Corpus
 from ultr_core.corpus.measures import Measure, measure_named
 from ultr_core.errors import InputError, named
-from ultr_core.fields import Choice, Field, Number, Switch
+from ultr_core.fields import Choice, Field, Switch
 from ultr_core.files.log_reading import SHOWN_WHOLE
 from ultr_core.files.ranker_files import on_columns_of, read_ranker, read_training_record
 from ultr_core.files.score_files import read_score_file
@@ -21,6 +21,7 @@ from ultr_core.jobs.files import File
 from ultr_core.jobs.job import Given, Job, setting_fields
 from ultr_core.jobs.output import finding_line, print_notes
 from ultr_core.jobs.own_files import (
+    CANDIDATES,
     CLIP,
     LOGGER_SCORES,
     METHOD,
@@ -34,7 +35,7 @@ from ultr_core.jobs.own_files import (
     own_propensities,
     print_beside,
 )
-from ultr_core.own_data.deployment import MOST_CANDIDATES, PROMISE, Gate, gate
+from ultr_core.own_data.deployment import PROMISE, Gate, gate, reason_against
 from ultr_core.own_data.evaluation import (
     INTERVALS_ARE_FOR,
     MEAN_RANK_BY_GRADES,
@@ -204,20 +205,12 @@ def run(given: Given) -> Evidence:
     passing = gate(
         joined.clicks, scores, curve, name=name, clip=given.clip, judge=judge,
         candidates=given.candidates,
-        declined=_declined(checks, copied=bool(log.copies)), agreement=result.agreement,
+        declined=reason_against(checks.findings, copies=log.copies), agreement=result.agreement,
         trained=origin.trained,
     )  # fmt: skip
     return Evidence(
         result, passing.difference, joined.overlap, checks, passing if given.gate else None
     )
-
-
-def _declined(checks: Inspection, *, copied: bool) -> str:
-    """Why clicks that can compare rankers still promise nothing; "" where they do."""
-    if copied:
-        return "some of its files have the same content, so clicks count several times"
-    stops = [finding.title for finding in checks.findings if finding.severity == "stop"]
-    return f"a check of the files says stop ({', '.join(stops)})" if stops else ""
 
 
 def _origin(given: Given, corpus: Corpus, log: ClickLog) -> Provenance:
@@ -286,11 +279,7 @@ JOB = Job(
             help="say whether the ranker may replace what users saw: a ranker that is no better "
             f"passes in at most {PROMISE:.0%} of logs; the exit code is 1 if it does not pass",
         ),
-        Number(
-            "candidates", "", 1, MOST_CANDIDATES, default=1,
-            help="for --gate: how many rankers were compared on this log before this one was "
-            "chosen, which makes the gate stricter",
-        ),
+        CANDIDATES,
     ),
     passed=lambda evidence: evidence.passed,
     show=Evidence.show,

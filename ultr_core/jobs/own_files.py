@@ -32,6 +32,7 @@ from ultr_core.jobs.job import Given
 from ultr_core.jobs.output import print_notes, share_line
 from ultr_core.learners import LEARNERS, SVM
 from ultr_core.own_data.curves import LOG_ITSELF, curve_for_log
+from ultr_core.own_data.deployment import MOST_CANDIDATES
 from ultr_core.own_data.fitting import DEFAULT_METHOD, FIT_METHODS
 from ultr_core.propensity import ESTIMATORS, Estimator, PresentationLog
 from ultr_core.settings import PARAMETERS
@@ -57,6 +58,11 @@ LOGGER_SCORES = File(
     help="scores by which documents were shown, one per row of the corpus, a table, or a TREC run: "
     "one more feature of the relevance that --method direct and doubly-robust fit, which must know "
     "why documents were shown where they were",
+)  # fmt: skip
+CANDIDATES = Number(
+    "candidates", "", 1, MOST_CANDIDATES, default=1,
+    help="for --gate: how many rankers were compared on this log before this one was chosen, which "
+    "makes the gate stricter",
 )  # fmt: skip
 CORPUS = File(
     "corpus", "", metavar="PATH",

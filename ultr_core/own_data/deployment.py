@@ -9,6 +9,7 @@ better, that happens in at most ``PROMISE`` of logs; how often, is in ``docs/int
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sized
 from dataclasses import dataclass
 from typing import Any
 
@@ -160,6 +161,18 @@ def gate(
     known = _FIT_TAKEN_AS_KNOWN if fitted else ""
     known = known or _unlike_ips(judge.estimator, judge.belief.clip, curve, log)
     return Gate(found, candidates, _no_verdict(found) or declined or known, trained is not None)
+
+
+def reason_against(findings: Iterable[Finding], *, copies: Sized) -> str:
+    """Why clicks that can compare rankers still promise nothing; "" where they do.
+
+    findings: checks of the files, some of which may say stop. copies: files of the log with the
+    same content as another.
+    """
+    if copies:
+        return "some of its files have the same content, so clicks count several times"
+    stops = [finding.title for finding in findings if finding.severity == "stop"]
+    return f"a check of the files says stop ({', '.join(stops)})" if stops else ""
 
 
 def _unlike_ips(estimator: Estimator, clip: float, curve: ExaminationCurve, log: ClickLog) -> str:

@@ -19,7 +19,7 @@ from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.fields import Choice
 from ultr_core.figures import evidence_figure
-from ultr_core.inspection import JoinedLog, Sees, inspect_together, unshown_candidates
+from ultr_core.inspection import Inspection, JoinedLog, Sees, inspect_together, unshown_candidates
 from ultr_core.jobs.your_data import JUDGED_AT, JUDGED_CLIPPED, JUDGED_WHOLE
 from ultr_core.own_data.evaluation import (
     INTERVALS_ARE_FOR,
@@ -46,12 +46,16 @@ _SHOWN = ("never_shown", "effective_sample_size", "largest_weight", "heaviest_cl
 class Judged:
     """A ranker, what the log says of it, and how it compares: first with what users saw.
 
-    whole: whether only queries judge whose candidates were all shown.
+    whole: whether only queries judge whose candidates were all shown; joined: those that do.
+    checks: of what is used together. trained: whether these clicks trained it, None if unknown.
     """
 
     ranker: Ranker
     found: Evaluation
     against: list[RankerDifference]
+    joined: JoinedLog
+    checks: Inspection
+    trained: bool | None
     whole: bool = False
 
 
@@ -115,10 +119,11 @@ def evidence_step(
     if any(report.estimate is not None for report in found.risks):
         show_figure(partial(evidence_figure, found), key="-own")
     _tables(found)
-    _weights(joined, corpus, propensities, clip, found.unshown.sees)
+    checks = _weights(joined, corpus, propensities, clip, found.unshown.sees)
     for notice in found.notices:
         st.markdown(f"- :material/info: {told(notice)}")
-    return Judged(ranker, found, against, whole)
+    trained = origins[ranker.token].trained
+    return Judged(ranker, found, against, joined, checks, trained, whole)
 
 
 def _against(
@@ -221,7 +226,8 @@ def _row(report: RiskReport) -> dict[str, str]:
 
 def _weights(
     joined: JoinedLog, corpus: Corpus, propensities: Propensities, clip: float | None, sees: Sees
-) -> None:
+) -> Inspection:
     """What the log leaves out, and how much of the estimate hangs on few clicks."""
     checks = inspect_together(joined, corpus, propensities.curve, clip=clip or 0.0, sees=sees)
     show_points([finding for finding in checks.findings if finding.key in _SHOWN])
+    return checks
