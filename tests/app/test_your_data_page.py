@@ -18,7 +18,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.app import turns
-from pages.app.markdown import NAMES
+from pages.app.markdown import NAMES, plain
+from pages.app.take_away import OWN_FILES
 from pages.views.your_data import ranker
 from pages.views.your_data.bench import Bench
 from tests.meaning import mentions
@@ -29,16 +30,21 @@ from ultr_core.jobs.your_data import (
     BY_VALIDATION,
     CHOSEN_CLIP,
     CHOSEN_COST,
+    COMPARED,
     ETA,
     JUDGED_AT,
     JUDGED_CLIPPED,
     JUDGED_WHOLE,
+    TRAINED_HERE,
     WEIGHTS,
+    own_notebook,
 )
 from ultr_core.learners import LinearModel
 from ultr_core.limits import VISITORS_TRAINING_SECONDS
+from ultr_core.own_data import compare_with_shown, gate
 from ultr_core.own_data.samples import sample_files
 from ultr_core.propensity import PROPENSITY_METHODS
+from ultr_core.users import PowerLaw
 
 OpenApp = Callable[..., AppTest]
 LOG = b"query,document,position,click\n" + b"".join(
@@ -131,6 +137,9 @@ def test_the_sample_walk_gives_the_numbers_of_the_shown_command_lines(
         assert shown[key] == judged[key]
     difference = judged["against_shown"]["difference"]
     assert difference < 0
+    assert judged["gate"]["deploy"] is True and "--gate" in evaluate
+    assert mentions(words(page), f"{-judged['gate']['bound']:.2f}")
+    assert mentions(words(page), f"{judged['gate']['passes_at']:.2f}")
     assert mentions(words(page), f"{abs(difference):.2f}")
 
 
@@ -140,7 +149,7 @@ def test_the_notebook_of_the_walk_gives_the_same_numbers(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from ultr_core.jobs.your_data import OwnWork, own_notebook
+    from ultr_core.jobs.your_data import OwnWork
 
     page.button(key="data-samples").click().run()
     samples_in(tmp_path)
@@ -155,6 +164,10 @@ def test_the_notebook_of_the_walk_gives_the_same_numbers(
     assert made["fit"].sentence in out
     assert str(made["evidence"].reports["ips"].estimate) in out
     assert made["evidence"].true is not None
+    found = gate(
+        made["joined"].clicks, made["fold-scores"], PowerLaw(1.0), name=TRAINED_HERE, trained=False
+    )
+    assert found.deploy and found.sentence in out.splitlines()
 
 
 def test_a_log_alone_is_checked_and_gives_propensities(page: AppTest) -> None:
@@ -222,6 +235,20 @@ def test_a_log_without_clicks_gives_no_estimate(page: AppTest) -> None:
     assert "+0.00" not in told
 
 
+def test_the_gate_counts_the_rankers_that_were_compared(page: AppTest, open_app: OpenApp) -> None:
+    """Two on the page at least; the link, the command and the notebook have what is asked for."""
+    sampled(page, "corpus", "log", "ranker", "scores")
+    evaluate = commands(page)[-1]
+    assert evaluate[evaluate.index("--candidates") + 1] == "2"
+    first = words(page)
+    page = sampled(opened(open_app, candidates="500"), "corpus", "log", "ranker")
+    assert page.number_input(key=COMPARED.key).value == 500
+    evaluate = commands(page)[-1]
+    assert evaluate[evaluate.index("--candidates") + 1] == "500" and "--gate" in evaluate
+    assert mentions(words(page), "500") and not mentions(first, "500")
+    assert "candidates=500" in own_notebook(page.session_state[OWN_FILES]).source
+
+
 def test_a_ranker_of_this_very_log_is_told_to_be_flattered(page: AppTest) -> None:
     sampled(page, "corpus", "log", "ranker")
     assert not mentions(words(page), "optimistic")
@@ -236,6 +263,13 @@ def test_a_ranker_of_this_very_log_is_told_to_be_flattered(page: AppTest) -> Non
     upload(page, "ranker", "mine.json", ranker_text(model, counts).encode())
     assert not page.exception
     assert mentions(words(page), "optimistic")
+    # One answer: no verdict, and no deployment.
+    withheld = bench(page).made["evidence"].judged.estimate
+    assert withheld is not None and page.session_state[OWN_FILES].candidates == 1
+    found = compare_with_shown(
+        log, model.score(bench(page).made["corpus"]), PowerLaw(1.0), name="mine.json", trained=True
+    )
+    assert plain(found.sentence) in words(page) and plain(found.because) in words(page)
 
 
 def test_columns_of_other_names_are_mapped_by_hand(page: AppTest) -> None:

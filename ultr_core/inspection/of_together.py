@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
+from ultr_core.corpus.ranking import query_of_document
 from ultr_core.errors import InputError, Remark
 from ultr_core.findings import Finding, Severity
 from ultr_core.inspection.inspection import (
@@ -26,7 +27,6 @@ from ultr_core.inspection.inspection import (
 )
 from ultr_core.inspection.joined import JoinedLog
 from ultr_core.inspection.of_curve import LARGE_WEIGHT
-from ultr_core.learners import SVM, Learner
 from ultr_core.propensity import (
     ESTIMATORS,
     Belief,
@@ -49,13 +49,9 @@ MANY_UNSHOWN = 0.05
 rankers put them, at the end, so where lists of 6 to 15 candidates were cut such that 5% were never
 shown, two fifths of a difference in risk were gone, and where 32% were, its sign was wrong."""
 
-MANY_PLACES = 0.1
-"""Share of the candidates' places below the log's lowest position that has the same effect where
-rankers take turns, so that a candidate is shown sometimes and counts for less than it should."""
-
-NOT_BY_CHANCE = 20
-"""Draws of a query from which a candidate that was never shown is no accident: one that was shown
-in 14% of the draws or more would be missing with probability 0.05 at most."""
+MANY_LEFT_OUT = 0.1
+"""Share of (draw, candidate) pairs without an impression that has the same effect where lists vary,
+so that a candidate is shown sometimes and counts for less than it should."""
 
 
 TOP = 10
@@ -76,18 +72,17 @@ class Unshown:
     """How much of the candidate sets a log leaves out, over the queries drawn.
 
     candidates: of these queries. never: those without an impression where users look, so that rho
-    is 0; lasting: those of them that are not missing by chance, because their query was drawn
-    ``NOT_BY_CHANCE`` times or its list extends below ``lowest``, the log's lowest position. below:
-    share of all (draw, rank) pairs below it. clicks_only: whether every impression was clicked, so
-    that the log does not say what was shown. sees: what the estimator divides by. top: share of the
-    ``places`` top places of the judged ranker ``top_of`` that have lasting ones, over all draws.
+    is 0, by chance or not: the estimate lacks them either way. left_out: share of all (draw,
+    candidate) pairs without such an impression. depth: the lowest position that half of the draws'
+    queries reach. clicks_only: whether every impression was clicked, so that the log does not say
+    what was shown. sees: what the estimator divides by. top: share of the ``places`` top places of
+    the judged ranker ``top_of`` that have candidates never shown, over all draws.
     """
 
     candidates: int
     never: int
-    lasting: int
-    lowest: int
-    below: float
+    left_out: float
+    depth: int
     clicks_only: bool
     sees: Sees = "rank"
     top: float = 0.0
@@ -96,16 +91,12 @@ class Unshown:
     @property
     def places(self) -> int:
         """How many places are a ranker's top."""
-        return min(TOP, self.lowest)
+        return min(TOP, self.depth)
 
     @property
     def covered(self) -> bool:
         """Whether so few candidates have rho = 0 that dividing by rho can compare rankers."""
-        return not self.are_many(self.lasting)
-
-    def are_many(self, candidates: int) -> bool:
-        """Whether so many candidates without an impression are too many to compare rankers."""
-        return candidates >= MANY_UNSHOWN * self.candidates > 0
+        return self.never < MANY_UNSHOWN * self.candidates or not self.candidates
 
     @property
     def severity(self) -> Severity:
@@ -116,7 +107,7 @@ class Unshown:
             much = self.top >= MOST_IN_TOP
         else:
             much = not self.covered or self.top >= MANY_IN_TOP
-            much = much or (self.sees == "rank" and self.below >= MANY_PLACES)
+            much = much or (self.sees == "rank" and self.left_out >= MANY_LEFT_OUT)
         if much:
             return "stop"
         return "warning" if self.what else "good"
@@ -126,12 +117,10 @@ class Unshown:
         """What is left out, as a clause; "" if nothing is."""
         if self.clicks_only:
             return "the log contains only clicks, so it does not say which candidates were shown"
-        cut = self.sees == "rank" and self.below > 0
-        if cut and ((self.below >= MANY_PLACES and self.covered) or not self.never):
-            return (
-                f"the log ends at position {self.lowest:,}, and {self.below:.1%} of the "
-                "candidates' ranks are below it"
-            )
+        varied = self.sees == "rank" and self.left_out > 0
+        if varied and ((self.left_out >= MANY_LEFT_OUT and self.covered) or not self.never):
+            share = _share_text(self.left_out)
+            return f"lists leave out {share} of the candidates of their query on average"
         if self.never:
             share = _share_text(self.never / self.candidates)
             noun = "was" if self.never == 1 else "were"
@@ -171,7 +160,7 @@ class Unshown:
         return {
             "candidates": self.candidates,
             "never_shown": self.never,
-            "lasting": self.lasting,
+            "lasting": self.never,
             "covered": 1.0 - self.never / self.candidates if self.candidates else None,
             "top_places": self.places,
             "top_never_shown": self.top,
@@ -194,7 +183,7 @@ def _never_shown(found: Unshown, lost: str = "") -> Seen:
         if found.candidates == 1:
             return good(0, "The one candidate of the query in the log was shown.")
         words = f"All {found.candidates:,} candidates of the queries in the log were shown."
-        if found.below:
+        if found.left_out:
             words += " Each counts by its examination over all draws, also those that left it out."
         return good(0, words)
     if found.sees == "fit":
@@ -206,8 +195,6 @@ def _never_shown(found: Unshown, lost: str = "") -> Seen:
         )
     if found.withheld:
         words += f"; these clicks cannot say which ranker is better. {_way_out(found)}"
-    elif not found.lasting and not found.below:
-        words += "; this may be chance, because their queries were rarely drawn"
     told = f"{words}. {lost}".rstrip()
     return Seen(found.never, found.severity, Remark(told, "shown_whole"))
 
@@ -255,27 +242,37 @@ def unshown_candidates(
     sizes, draws = np.diff(log.query_offsets), log.draws
     of_document = np.repeat(draws, sizes)
     looked = log.impressions if curve is None else log.impressions * (curve.at(log.rank) > 0)
-    seen = log.impressions > 0
-    lowest = int(log.rank[seen].max()) if seen.any() else 0
-    never = (of_document > 0) & (np.bincount(log.document, looked, log.n_documents) == 0)
-    lasting = never & np.repeat((draws >= NOT_BY_CHANCE) | (sizes > lowest), sizes)
-    places = float(draws @ sizes)
+    shown = np.bincount(log.document, looked, log.n_documents)
+    never = (of_document > 0) & (shown == 0)
+    pairs = float(of_document.sum())
+    depth = _usual_depth(log)
     top, top_of = max(
-        ((_on_top(lasting, ranks, of_document, min(TOP, lowest)), name)
+        ((_on_top(never, ranks, of_document, min(TOP, depth)), name)
          for name, ranks in rankers.items()),
         default=(0.0, ""), key=lambda found: found[0],
     )  # fmt: skip
     return Unshown(
         candidates=int(sizes[draws > 0].sum()),
         never=int(np.count_nonzero(never)),
-        lasting=int(np.count_nonzero(lasting)),
-        lowest=lowest,
-        below=float(draws @ np.maximum(sizes - lowest, 0)) / places if places else 0.0,
+        left_out=float(np.maximum(of_document - shown, 0).sum()) / pairs if pairs else 0.0,
+        depth=depth,
         clicks_only=log.clicks_only,
         sees=sees,
         top=top,
         top_of=top_of,
     )
+
+
+def _usual_depth(log: ClickLog) -> int:
+    """The lowest position that the queries of half of the draws reach at least, which one deep list
+    does not change; 0 without an impression."""
+    lowest = np.zeros(log.draws.size, np.int64)
+    seen = log.impressions > 0
+    np.maximum.at(lowest, query_of_document(log.query_offsets)[log.document[seen]], log.rank[seen])
+    order = np.argsort(-lowest)
+    reached = np.cumsum(log.draws[order])
+    half = int(np.searchsorted(reached, reached[-1] / 2)) if lowest.size else 0
+    return int(lowest[order[half]]) if reached.size and reached[-1] else 0
 
 
 def _on_top(
@@ -345,7 +342,7 @@ def inspect_together(
     *,
     estimator: Estimator = ESTIMATORS["clipped"],
     clip: float = 0.0,
-    learner: Learner = SVM,
+    from_pairs: bool = True,
     curve_name: str = "the curve",
     sees: Sees | None = None,
 ) -> Inspection:
@@ -353,16 +350,16 @@ def inspect_together(
 
     estimator: the estimator that will weight the clicks; clip: its threshold tau, if it has one; 0
     means no threshold, and the clipped estimator is then IPS. Without a curve, or with an estimator
-    that needs none, weights are not checked. learner: the learner to be trained; pairs are counted
-    if it learns from pairs. sees: what the judge of a verdict divides by, None for what the
-    estimator divides by. Raises InputError for a clip outside [0, 1].
+    that needs none, weights are not checked. from_pairs: whether pairs are counted, for a learner
+    that learns from them. sees: what the judge of a verdict divides by, None for what the estimator
+    divides by. Raises InputError for a clip outside [0, 1].
     """
     log, sees = joined.clicks, sees or sees_of(estimator)
     if estimator.fits_relevance and "curve" in estimator.needs:
         estimator = ESTIMATORS["clipped"]  # a click counts the same, and no relevance is at hand
     belief = Belief(curve, clip) if curve is not None and "curve" in estimator.needs else None
     unshown = unshown_candidates(log, curve, sees=sees)
-    given = _Together(joined, corpus, estimator, learner, belief, curve_name, unshown)
+    given = _Together(joined, corpus, estimator, from_pairs, belief, curve_name, unshown)
     findings = found_by(CHECKS, given)
     counts = {
         "queries": int(np.count_nonzero(log.draws)),
@@ -381,7 +378,7 @@ class _Together:
     joined: JoinedLog
     corpus: Corpus
     estimator: Estimator
-    learner: Learner
+    from_pairs: bool
     belief: Belief | None
     curve_name: str
     unshown: Unshown
@@ -459,7 +456,7 @@ def _outside(given: _Together) -> Seen:
 
 def _pairs(given: _Together) -> Seen | None:
     """A click gives pairs with all other candidates of its query, so it needs another one."""
-    if not given.learner.from_pairs:
+    if not given.from_pairs:
         return None
     clicked, sizes = given.log.clicks_per_query, given.corpus.sizes
     useful = int(clicked[sizes > 1].sum())

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ultr_core.corpus import Corpus
 from ultr_core.corpus.measures import Measure, measure_named
 from ultr_core.errors import InputError, named
-from ultr_core.fields import Choice, Field, Number, Switch
+from ultr_core.fields import Choice, Field, Switch
 from ultr_core.files.log_reading import SHOWN_WHOLE
 from ultr_core.files.ranker_files import on_columns_of, read_training_record
 from ultr_core.files.score_files import read_score_file
@@ -21,6 +21,7 @@ from ultr_core.jobs.files import File
 from ultr_core.jobs.job import Given, Job, setting_fields
 from ultr_core.jobs.output import finding_line, print_notes
 from ultr_core.jobs.own_files import (
+    CANDIDATES,
     CLIP,
     LOGGER_SCORES,
     METHOD,
@@ -35,7 +36,7 @@ from ultr_core.jobs.own_files import (
     print_beside,
 )
 from ultr_core.learners.trees import TreeRanker
-from ultr_core.own_data.deployment import MOST_CANDIDATES, PROMISE, Gate, gate
+from ultr_core.own_data.deployment import PROMISE, Gate, gate, reason_against
 from ultr_core.own_data.evaluation import (
     INTERVALS_ARE_FOR,
     MEAN_RANK_BY_GRADES,
@@ -47,7 +48,7 @@ from ultr_core.own_data.evaluation import (
     evaluate_ranker,
     judge_by,
 )
-from ultr_core.own_data.fitting import flattery
+from ultr_core.own_data.provenance import Provenance, trained_on
 from ultr_core.propensity import ESTIMATORS
 from ultr_core.users import ClickLog
 from ultr_core.words import counted
@@ -202,8 +203,10 @@ def run(given: Given) -> Evidence:
         relevant_grade=given.relevant_grade, name=name, judge=judge, measures=given.measures,
         empty=given.empty_queries,
     )  # fmt: skip
-    flattered = _flattery(given, every.clicks)
-    result = replace(result, notices=(*result.notices, *flattered))
+    origin = _origin(given, own.corpus, every.clicks)
+    if told := origin.told(name):
+        way_out = "Judge the scores written by fit --fold-scores-out, or use another log."
+        result = replace(result, notices=(*result.notices, f"{told} {way_out}"))
     checks = own_checks(
         log, joined, own.corpus, curve, clip=given.clip or 0.0, sees=judge.sees,
         more=(*odd, *result.agreement),
@@ -212,32 +215,20 @@ def run(given: Given) -> Evidence:
     passing = gate(
         joined.clicks, scores, curve, name=name, clip=given.clip, judge=judge,
         candidates=given.candidates,
-        declined=_declined(checks, flattered=bool(flattered), copied=bool(log.copies)),
-        agreement=result.agreement,
+        declined=reason_against(checks.findings, copies=log.copies), agreement=result.agreement,
+        trained=origin.trained,
     )  # fmt: skip
     return Evidence(
         result, passing.difference, joined.overlap, checks, passing if given.gate else None
     )
 
 
-def _declined(checks: Inspection, *, flattered: bool, copied: bool) -> str:
-    """Why clicks that can compare rankers still promise nothing; "" where they do."""
-    if copied:
-        return "some of its files have the same content, so clicks count several times"
-    if flattered:
-        return "the ranker was probably trained on them"
-    stops = [finding.title for finding in checks.findings if finding.severity == "stop"]
-    return f"a check of the files says stop ({', '.join(stops)})" if stops else ""
-
-
-def _flattery(given: Given, log: ClickLog) -> tuple[str, ...]:
-    """A ranker may be judged on the clicks that it was trained on, which its file gives away."""
+def _origin(given: Given, corpus: Corpus, log: ClickLog) -> Provenance:
+    """What the ranker's file says of the clicks that trained it."""
     if given.model is None:
-        return ()
+        return Provenance()
     read_record = read_tree_record if is_tree_file(given.model) else read_training_record
-    told = flattery(named(given.model), log, read_record(given.model))
-    way_out = "Judge the scores written by fit --fold-scores-out, or use another log."
-    return (f"{told} {way_out}",) if told else ()
+    return trained_on(corpus, log, read_record(given.model))
 
 
 def _scores(given: Given, corpus: Corpus) -> tuple[str, NDArray[np.float64]]:
@@ -298,11 +289,7 @@ JOB = Job(
             help="say whether the ranker may replace what users saw: a ranker that is no better "
             f"passes in at most {PROMISE:.0%} of logs; the exit code is 1 if it does not pass",
         ),
-        Number(
-            "candidates", "", 1, MOST_CANDIDATES, default=1,
-            help="for --gate: how many rankers were compared on this log before this one was "
-            "chosen, which makes the gate stricter",
-        ),
+        CANDIDATES,
     ),
     passed=lambda evidence: evidence.passed,
     show=Evidence.show,

@@ -53,6 +53,7 @@ from ultr_core.own_data.fitting import (
     fit_from_log,
     fold_scores,
 )
+from ultr_core.own_data.provenance import record_of
 from ultr_core.own_data.tree_fitting import TreeFit, fit_trees_from_log, tree_fold_scores
 from ultr_core.propensity import ESTIMATORS, PresentationLog
 from ultr_core.users import ClickLog, PowerLaw
@@ -61,8 +62,8 @@ _NOTES = (
     "--json prints method, label, learner, cost, clip, chosen_by, clicks, query_draws, "
     "clicked_documents, features, certificate, sentence, notices, overlap (of log and corpus) and "
     "checks (as the command check prints them), and for direct and doubly-robust asked and "
-    "clicks_by_rank (first_ranks, observed, predicted, rejected, sentence): if the fit of "
-    "doubly-robust is rejected, the method clipped trains instead. With --learner trees there is "
+    "clicks_by_rank (first_ranks, observed, predicted, rejected, sentence): if the fit is "
+    "rejected, the method clipped trains instead. With --learner trees there is "
     "trees (their number) instead of cost and certificate, and --out writes LightGBM's own format. "
     "Files are written completely "
     "and replaced together, and never overwrite an input."
@@ -176,7 +177,7 @@ def run(given: Given) -> Fitted:
     line("")
     checks = own_checks(
         log, joined, own.corpus, curve, estimator=ESTIMATORS[fit.method], clip=fit.clip,
-        learner=replace(SVM, from_pairs=False) if of_trees else learner_named(given.learner),
+        from_pairs=not of_trees and learner_named(given.learner).from_pairs,
         more=(*odd, *fit.agreement),
     )  # fmt: skip
     print_beside(given, log, checks, fit.notices)
@@ -217,7 +218,7 @@ def _fold_scores(
 
 
 def _write(given: Given, corpus: Corpus, fit: OwnFit | TreeFit) -> None:
-    trained = {k: v for k, v in fit.as_dict().items() if k != "certificate"}
+    trained = record_of(fit)
     if given.scores_out is not None:
         write_scores(given.scores_out, corpus, fit.ranker.score(corpus))
     if isinstance(fit, TreeFit):

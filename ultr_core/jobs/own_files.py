@@ -30,8 +30,9 @@ from ultr_core.inspection import (
 from ultr_core.jobs.files import DOCUMENT_IDS, LOG, MISSING_ZERO, READING, File, given_log
 from ultr_core.jobs.job import Given
 from ultr_core.jobs.output import print_notes, share_line
-from ultr_core.learners import LEARNERS, SVM, Learner
+from ultr_core.learners import LEARNERS, SVM
 from ultr_core.own_data.curves import LOG_ITSELF, curve_for_log
+from ultr_core.own_data.deployment import MOST_CANDIDATES
 from ultr_core.own_data.fitting import DEFAULT_METHOD, FIT_METHODS
 from ultr_core.propensity import ESTIMATORS, Estimator, PresentationLog
 from ultr_core.settings import PARAMETERS
@@ -57,6 +58,11 @@ LOGGER_SCORES = File(
     help="scores that the lists were ranked by: one per row of the corpus, a table, or a TREC run. "
     "They are one more feature for --method direct and doubly-robust, whose fitted relevance must "
     "know why documents were shown where they were",
+)  # fmt: skip
+CANDIDATES = Number(
+    "candidates", "", 1, MOST_CANDIDATES, default=1,
+    help="for --gate: how many rankers were compared on this log before this one was chosen, which "
+    "makes the gate stricter",
 )  # fmt: skip
 CORPUS = File(
     "corpus", "", metavar="PATH",
@@ -213,16 +219,16 @@ def own_checks(
     *,
     estimator: Estimator = ESTIMATORS["clipped"],
     clip: float = 0.0,
-    learner: Learner = SVM,
+    from_pairs: bool = True,
     sees: Sees | None = None,
     more: Iterable[Finding] = (),
 ) -> Inspection:
     """Checks of log, corpus and curve together, and what ``check`` finds to look at in the log.
 
-    estimator, clip, learner, sees: as in `inspect_together`. more: findings that others have made.
+    estimator, clip, from_pairs, sees: as in `inspect_together`. more: findings of others.
     """
     together = inspect_together(
-        joined, corpus, curve, estimator=estimator, clip=clip, learner=learner, sees=sees
+        joined, corpus, curve, estimator=estimator, clip=clip, from_pairs=from_pairs, sees=sees
     )
     return replace(together, findings=(*together.findings, *inspect_log(log).warnings, *more))
 

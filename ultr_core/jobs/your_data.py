@@ -12,7 +12,7 @@ from ultr_core.fields import Choice, Switch
 from ultr_core.files.log_reading import READING_FIELDS, SHOWN_WHOLE
 from ultr_core.jobs.files import COLUMNS
 from ultr_core.jobs.job import Job, Page, PageState, command_line, setting_fields
-from ultr_core.jobs.own_files import CLIP, LEARNER, METHOD
+from ultr_core.jobs.own_files import CANDIDATES, CLIP, LEARNER, METHOD
 from ultr_core.lab.methods import method_of
 from ultr_core.learners.limits import COST
 from ultr_core.own_data.curves import LOG_ITSELF
@@ -133,6 +133,9 @@ JUDGED_AT = replace(
 JUDGED_WHOLE = replace(SHOWN_WHOLE, key="data-shown-whole", help="")
 """The values of the page, which the session keeps; a link has none of these, as it has no files."""
 
+COMPARED = replace(CANDIDATES, key="candidates", label="Rankers compared on these clicks", help="")
+"""How many rankers the gate counts; a link has it, for whoever tries more rankers on such a log."""
+
 
 @dataclass(frozen=True)
 class OwnWork:
@@ -145,10 +148,10 @@ class OwnWork:
     cost, clip: of training, None chooses by validation. judged: file of the ranker that was
     evaluated, None for the trained one; scores: whether that file holds scores. folds: whether the
     trained one was judged by `fold_scores`. judging_clip: the threshold tau of the clipped estimate
-    where that judges, None for IPS. shown_whole: whether only queries judge whose candidates were
-    all shown. ids: pattern of the corpus's document ids. qrels, query_texts,
-    document_names: names of those files. missing_zero: of the ranker's features. steps: which of
-    "propensities", "fit" and "evaluate" were done.
+    where that judges, None for IPS. candidates: how many rankers the gate counts. shown_whole:
+    whether only queries judge whose candidates were all shown. ids: pattern of the corpus's
+    document ids. qrels, query_texts, document_names: names of those files. missing_zero: of the
+    ranker's features. steps: which of "propensities", "fit" and "evaluate" were done.
     """
 
     corpus: str | None = None
@@ -171,6 +174,7 @@ class OwnWork:
     scores: bool = False
     folds: bool = True
     judging_clip: float | None = None
+    candidates: int = COMPARED.default
     shown_whole: bool = False
     ids: str | None = None
     qrels: str | None = None
@@ -258,6 +262,8 @@ def _judging(work: OwnWork) -> dict[str, Any]:
         "shown_whole": work.shown_whole or None,
         "missing_zero": work.missing_zero or None,
         "relevant_grade": work.relevant_grade,
+        "gate": True,
+        "candidates": work.candidates,
     }
 
 
@@ -303,6 +309,8 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
         if work.shown_whole:
             yield code(f"joined = {_join(work, ', shown_whole=True')}\nprint(joined.notices[-1])")
         yield _evidence_cell(work)
+        yield words("## Gate")
+        yield _gate_cell(work)
 
 
 def _reading_cells(work: OwnWork) -> Iterator[Cell]:
@@ -375,7 +383,7 @@ def _fit_cell(work: OwnWork) -> Cell:
         print(fit.sentence)
         found = inspect_together(
             joined, corpus, curve, estimator=ESTIMATORS[fit.method], clip=fit.clip,
-            learner=LEARNERS[fit.learner],
+            from_pairs=LEARNERS[fit.learner].from_pairs,
         )
         for finding in found.findings:
             print(finding.severity, "-", finding.sentence)
@@ -403,6 +411,35 @@ def _evidence_cell(work: OwnWork) -> Cell:
             print(report.label, report.estimate or report.words)
         print(found.true)
         print(compare_with_shown(joined.clicks, scores, curve, name=name{clip}).sentence)
+        """
+    )
+
+
+def _gate_cell(work: OwnWork) -> Cell:
+    """The gate, with what is known of the clicks that trained the ranker."""
+    clip = "" if work.judging_clip is None else f", clip={work.judging_clip}"
+    trained, needs = f"{not work.folds}", ""
+    if work.judged is not None:
+        trained = "None"  # nobody knows, of scores
+        if not work.scores:
+            needs = (
+                "from ultr_core.files.ranker_files import read_training_record\n"
+                "        from ultr_core.own_data.provenance import trained_on\n        "
+            )
+            record = f"read_training_record({work.judged!r})"
+            trained = f"trained_on(corpus, joined.clicks, {record}).trained"
+    return code(
+        f"""
+        {needs}from ultr_core.own_data.deployment import gate, reason_against
+
+        findings = inspect_together(joined, corpus, curve{clip}, sees=found.unshown.sees).findings
+        declined = reason_against([*findings, *inspect_log(log).warnings], copies=log.copies)
+        print(
+            gate(
+                joined.clicks, scores, curve, name=name{clip}, candidates={work.candidates},
+                declined=declined, trained={trained},
+            ).sentence
+        )
         """
     )
 
@@ -465,6 +502,7 @@ def cells(state: PageState) -> tuple[Cell, ...]:
         work = replace(
             _OWN_FILES, seed=state.settings.seed, relevant_grade=state.settings.relevant_grade,
             columns=state.values.get(LOG_COLUMNS.key, {}), reading=chosen_reading(state.values),
+            candidates=state.values.get(COMPARED.key, COMPARED.default),
         )  # fmt: skip
     return own_notebook(work).cells
 
@@ -473,7 +511,7 @@ JOB = Job(
     pages={
         "your_data": Page(
             "What can a ranker learn from your own clicks, and what do they prove?", cells,
-            (LOG_COLUMNS, *LOG_READING),
+            (LOG_COLUMNS, *LOG_READING, COMPARED),
             settings=setting_fields("relevant_grade", "seed"), begins=lambda _: "nothing",
         )
     }

@@ -7,9 +7,19 @@ as the scheme says.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set,
+)
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
@@ -59,35 +69,89 @@ class Interleaved:
     Attributes:
         documents: what is shown, from the top.
         ranks: of each document shown, its ranks in A and in B, None where a list lacks it.
-        credit: of each document shown, what a click on it says for A, from -1 (B alone) to 1 (A
-            alone); None for balanced interleaving, in which it depends on the lowest click.
+        teams: of each document shown, 1 if A picked it and -1 if B did; of team draft alone.
+        lengths: of A and B; of probabilistic interleaving alone.
     """
 
     documents: tuple[Document, ...]
     ranks: tuple[tuple[int | None, int | None], ...]
-    credit: tuple[Fraction, ...] | None
+    teams: tuple[int, ...] | None = None
+    lengths: tuple[int, int] | None = None
 
-    def verdict(self, clicked: Collection[Document]) -> int:
+    @property
+    def credit(self) -> tuple[Fraction, ...] | None:
+        """What a click on each document says for A, from -1 (B alone) to 1 (A alone).
+
+        None for balanced interleaving, in which it depends on the lowest click.
+        """
+        if self.teams is None and self.lengths is None:
+            return None
+        return tuple(self._credits(range(len(self.documents))))
+
+    def _credits(self, places: Collection[int]) -> Iterator[Fraction]:
+        """Those of some places, from the top."""
+        if self.teams is not None:
+            return (Fraction(self.teams[place]) for place in places)
+        assert self.lengths is not None
+        return _shared_credits(self.ranks, self.lengths, frozenset(places))
+
+    def verdict(self, clicked: Iterable[Document]) -> int:
         """1 if A wins, -1 if B wins, 0 if neither does.
 
-        clicked: documents that were shown, each once. Raises InputError for any other.
+        clicked: documents that were shown, each once. Raises InputError for any other, and for a
+        text, which is no list of documents.
         """
-        wanted = set(clicked)
-        if not wanted <= set(self.documents):
-            other = next(document for document in clicked if document not in self.documents)
+        wanted = dict.fromkeys(_documents(clicked, "The clicked documents", ordered=False))
+        if other := wanted.keys() - set(self.documents):
+            first = next(document for document in wanted if document in other)
             raise InputError(
-                f"Document {quoted(other)} was clicked but not shown; give clicks on documents of "
+                f"Document {quoted(first)} was clicked but not shown; give clicks on documents of "
                 "the interleaved list.",
                 "not_shown",
             )
         places = [place for place, document in enumerate(self.documents) if document in wanted]
         if not places:
             return 0
-        if self.credit is None:
+        if self.teams is None and self.lengths is None:
             score: Fraction | int = _within_depth([self.ranks[place] for place in places])
         else:
-            score = sum((self.credit[place] for place in places), Fraction(0))
+            score = sum(self._credits(places), Fraction(0))
         return int(score > 0) - int(score < 0)
+
+
+def _shared_credits(
+    ranks: Sequence[tuple[int | None, int | None]], lengths: tuple[int, int], places: frozenset[int]
+) -> Iterator[Fraction]:
+    """(p_A - p_B) / (p_A + p_B) at some places: p is rank^-3 over its sum in what is left.
+
+    All rank^-3 are counted in one small unit, for fractions would be reduced at every place.
+    """
+    unit = lcm(*range(1, max(lengths) + 1)) ** SOFTMAX
+    weights = [0, *(unit // rank**SOFTMAX for rank in range(1, max(lengths) + 1))]
+    left_a, left_b = (sum(weights[: size + 1]) for size in lengths)
+    for place in range(max(places) + 1):
+        ours, theirs = (weights[rank or 0] for rank in ranks[place])
+        if place in places:
+            # A list that has ended gives nothing, whatever its sum.
+            p_a, p_b = ours * (left_b or 1), theirs * (left_a or 1)
+            yield Fraction(p_a - p_b, p_a + p_b)
+        left_a, left_b = left_a - ours, left_b - theirs
+
+
+def _documents(given: Iterable[Document], what: str, *, ordered: bool = True) -> list[Document]:
+    """What is given, as a list; raises InputError for what is no list of documents."""
+    kinds: tuple[type, ...] = (Set, Mapping) if ordered else (str, bytes)
+    try:
+        found = [] if isinstance(given, kinds) else list(given)
+        hash(tuple(found))
+    except TypeError:
+        kinds = (object,)
+    if isinstance(given, kinds):
+        raise InputError(
+            f"{what} must be a list of documents, each a text or a number, not {quoted(given)}.",
+            "documents",
+        )
+    return found
 
 
 def _within_depth(ranks: Sequence[tuple[int | None, int | None]]) -> int:
@@ -133,14 +197,17 @@ def interleaved(
         seed: of the coins.
 
     Raises:
-        InputError: an empty list, an unknown scheme, or a number of places below 1.
+        InputError: an empty list, what is no list, an unknown scheme, or a number of places below
+            1.
 
-    >>> interleaved("ab", "bc", shown=3, scheme="team-draft", seed=0).verdict("a")
+    >>> interleaved("ab", "bc", shown=3, scheme="team-draft", seed=0).verdict(["a"])
     1
     """
     rng = np.random.default_rng(checked_seed(seed))
 
     def choose(options: Sequence[tuple[Any, Fraction]]) -> Any:
+        if isinstance(options, _Mixture):
+            return options.at(rng.random())
         reached = np.cumsum([float(chance) for _, chance in options])
         place = int(np.searchsorted(reached, rng.random() * reached[-1], side="right"))
         return options[min(place, len(options) - 1)][0]
@@ -153,7 +220,10 @@ def _build(
 ) -> Callable[[Choose], Interleaved]:
     """What makes one interleaved list, given who tosses the coins."""
     make = _SCHEMES[SCHEME.checked(scheme)]
-    a, b = list(dict.fromkeys(list_a)), list(dict.fromkeys(list_b))
+    a, b = (
+        list(dict.fromkeys(_documents(given, name)))
+        for given, name in ((list_a, "List A"), (list_b, "List B"))
+    )
     for name, documents in (("A", a), ("B", b)):
         if not documents:
             raise InputError(f"List {name} is empty; give at least one document.", "empty_list")
@@ -163,61 +233,117 @@ def _build(
     rank_a, rank_b = ({d: rank for rank, d in enumerate(each, start=1)} for each in (a, b))
 
     def built(choose: Choose) -> Interleaved:
-        documents, credit = make(a, b, most, choose)
+        documents, teams, lengths = make(a, b, most, choose)
         ranks = tuple((rank_a.get(d), rank_b.get(d)) for d in documents)
-        return Interleaved(tuple(documents), ranks, None if credit is None else tuple(credit))
+        return Interleaved(tuple(documents), ranks, teams, lengths)
 
     return built
 
 
 class _Made(NamedTuple):
-    documents: list[Document]
-    credit: list[Fraction] | None
+    documents: Iterable[Document]
+    teams: tuple[int, ...] | None = None
+    lengths: tuple[int, int] | None = None
 
 
 def _balanced(a: list[Document], b: list[Document], most: int, choose: Choose) -> _Made:
     a_leads = choose(((True, HALF), (False, HALF)))
-    documents: list[Document] = []
+    documents: dict[Document, None] = {}
     taken_a = taken_b = 0
     while len(documents) < most and taken_a < len(a) and taken_b < len(b):
         if taken_a < taken_b or (taken_a == taken_b and a_leads):
             document, taken_a = a[taken_a], taken_a + 1
         else:
             document, taken_b = b[taken_b], taken_b + 1
-        if document not in documents:
-            documents.append(document)
-    return _Made(documents, None)
+        documents[document] = None
+    return _Made(documents)
 
 
 def _team_draft(a: list[Document], b: list[Document], most: int, choose: Choose) -> _Made:
-    documents: list[Document] = []
-    credit: list[Fraction] = []
-    while len(documents) < most:
+    picked: dict[Document, int] = {}
+    left = {1: iter(a), -1: iter(b)}
+    while len(picked) < most:
         first = choose(((1, HALF), (-1, HALF)))
         for team in (first, -first):
-            left = [d for d in (a if team == 1 else b) if d not in documents]
-            if left and len(documents) < most:
-                documents.append(left[0])
-                credit.append(Fraction(team))
-    return _Made(documents, credit)
+            best = next((d for d in left[team] if d not in picked), None)
+            if best is not None and len(picked) < most:
+                picked[best] = team
+    return _Made(picked, teams=tuple(picked.values()))
 
 
 def _probabilistic(a: list[Document], b: list[Document], most: int, choose: Choose) -> _Made:
+    mixture = _Mixture(a, b)
     documents: list[Document] = []
-    credit: list[Fraction] = []
     while len(documents) < most:
-        ours, theirs = (_chances(each, documents) for each in (a, b))
-        # Where one list has ended, the other gives the document.
-        share = HALF if ours and theirs else ONE
-        mixed = {
-            d: share * (ours.get(d, Fraction(0)) + theirs.get(d, Fraction(0)))
-            for d in dict.fromkeys([*ours, *theirs])
-        }
-        pick = choose(tuple(mixed.items()))
-        difference = ours.get(pick, Fraction(0)) - theirs.get(pick, Fraction(0))
-        documents.append(pick)
-        credit.append(share * difference / mixed[pick])
-    return _Made(documents, credit)
+        documents.append(choose(mixture))
+        mixture.take(documents[-1])
+    return _Made(documents, lengths=(len(a), len(b)))
+
+
+class _Mixture(Sequence[tuple[Any, Fraction]]):
+    """The documents that probabilistic interleaving may show next, with their exact probabilities.
+
+    `at` draws one in a time that grows with the logarithm of their number, from sums of pairs of
+    pairs: entry n of a tree holds the sum of entries 2 n and 2 n + 1, its second half the weights.
+    """
+
+    def __init__(self, a: list[Document], b: list[Document]) -> None:
+        self._left = a, b
+        self._order = list(dict.fromkeys([*a, *b]))
+        self._place = {document: place for place, document in enumerate(self._order)}
+        self._half = 1 << (len(self._order) - 1).bit_length()
+        self._gone: set[Document] = set()
+        self._options: list[tuple[Any, Fraction]] | None = None
+        self._sums = tuple(self._tree(ranking) for ranking in (a, b))
+
+    def _tree(self, ranking: list[Document]) -> list[float]:
+        sums = [0.0] * (2 * self._half)
+        for rank, document in enumerate(ranking, start=1):
+            sums[self._half + self._place[document]] = float(rank) ** -SOFTMAX
+        for node in range(self._half - 1, 0, -1):
+            sums[node] = sums[2 * node] + sums[2 * node + 1]
+        return sums
+
+    def take(self, document: Document) -> None:
+        """Leave a document out of what may come next."""
+        self._gone.add(document)
+        self._options = None
+        for sums in self._sums:
+            node = self._half + self._place[document]
+            sums[node] = 0.0
+            while node > 1:
+                node //= 2
+                sums[node] = sums[2 * node] + sums[2 * node + 1]
+
+    def at(self, share: float) -> Document:
+        """The document at which the probabilities, summed in order, pass a share in [0, 1)."""
+        ours, theirs = self._sums
+        scale = [1.0 / sums[1] if sums[1] else 0.0 for sums in self._sums]
+
+        def weight(node: int) -> float:
+            return scale[0] * ours[node] + scale[1] * theirs[node]
+
+        node, wanted = 1, share * weight(1)
+        while node < self._half:
+            node *= 2
+            before = weight(node)
+            if wanted >= before and weight(node + 1) > 0:
+                wanted, node = wanted - before, node + 1
+        return self._order[node - self._half]
+
+    def __len__(self) -> int:
+        return len(self._order) - len(self._gone)
+
+    def __getitem__(self, place: Any) -> Any:
+        if self._options is None:
+            ours, theirs = (_chances(each, self._gone) for each in self._left)
+            # Where one list has ended, the other gives the document.
+            share = HALF if ours and theirs else ONE
+            self._options = [
+                (d, share * (ours.get(d, Fraction(0)) + theirs.get(d, Fraction(0))))
+                for d in dict.fromkeys([*ours, *theirs])
+            ]
+        return self._options[place]
 
 
 def _chances(ranking: list[Document], gone: Collection[Document]) -> dict[Document, Fraction]:

@@ -9,6 +9,7 @@ better, that happens in at most ``PROMISE`` of logs; how often, is in ``docs/int
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sized
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,6 +44,8 @@ _FIT_TAKEN_AS_KNOWN = (
     "Clipped"
 )
 
+_UNKNOWN = "Nothing here says which clicks trained it: if it was these, the promise does not hold."
+
 
 @dataclass(frozen=True)
 class Gate:
@@ -50,12 +53,14 @@ class Gate:
 
     difference: risk of the ranker minus the risk of what users saw. candidates: how many rankers
     these clicks judged before this one was chosen; the bound holds for all of them at once.
-    declined: why the clicks promise nothing; "" where they do.
+    declined: why the clicks promise nothing; "" where they do. known: whether it is known that
+    other clicks trained the ranker; the answer says where it is not.
     """
 
     difference: RankerDifference
     candidates: int = 1
     declined: str = ""
+    known: bool = True
 
     @property
     def misses(self) -> float:
@@ -83,23 +88,29 @@ class Gate:
 
     @property
     def sentence(self) -> str:
-        """The answer in one sentence."""
-        name, other, judge = self.difference.first, self.difference.second, self.difference.judge
-        bound, needed = self.bound, self.passes_at
-        if bound is None or needed is None:
+        """The answer in one sentence; where nobody knows what trained the ranker, a second."""
+        bound = self.bound
+        if bound is None:
+            name = self.difference.first
             return f"Do not deploy {name}: these clicks promise nothing, because {self.declined}."
+        unknown = "" if self.known else f" {_UNKNOWN}"
+        return f"{self._answer(bound)}{unknown}"
+
+    def _answer(self, bound: float) -> str:
+        name, other, judge = self.difference.first, self.difference.second, self.difference.judge
         level = f"one-sided {1 - PROMISE:.0%} bound"
         if self.candidates > 1:
             level += f" for the best of {self.candidates:,} candidates"
+        size = f"{abs(bound):.2f}" if abs(bound) >= 0.005 else f"{abs(bound):.1g}"
         if self.deploy:
             return (
                 f"Deploy {name}: its risk by {judge} is lower than that of {other} by at least "
-                f"{-bound:.2f} ({level})."
+                f"{size} ({level})."
             )
         return (
             f"Do not deploy {name}: its risk by {judge} may be higher than that of {other} by up "
-            f"to {bound:.2f} ({level}); on such logs a ranker passes {POWER:.0%} of the time if "
-            f"its risk is lower by {needed:.2f}."
+            f"to {size} ({level}); on such logs a ranker passes {POWER:.0%} of the time if "
+            f"its risk is lower by {self.passes_at:.2f}."
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -128,11 +139,13 @@ def gate(
     candidates: int = 1,
     declined: str = "",
     agreement: tuple[Finding, ...] | None = None,
+    trained: bool | None = None,
 ) -> Gate:
     """Hold a ranker against what users saw, on clicks that trained nothing and chose nothing.
 
-    scores [documents]; clip, judge, agreement: as in `compare_with_shown`. candidates: how many
-    rankers were judged by these clicks before this one was chosen, each at 1 / candidates of
+    scores [documents]; clip, judge, agreement: as in `compare_with_shown`. trained: whether these
+    clicks trained the ranker, None where nobody knows, which the answer then says. candidates: how
+    many rankers were judged by these clicks before this one was chosen, each at 1 / candidates of
     ``PROMISE`` (Bonferroni). declined: why the clicks must not be used, known to the caller.
 
     Without an interval, where `RankerDifference` gives no verdict, and where the estimate ignores
@@ -140,14 +153,26 @@ def gate(
     candidates outside 1 to ``MOST_CANDIDATES``.
     """
     candidates = whole_in_range(candidates, "The number of candidates", 1, MOST_CANDIDATES)
+    judge = judge or default_judge(log, curve, clip)
     found = compare_with_shown(
-        log, scores, curve, name=name, clip=clip, judge=judge, agreement=agreement
+        log, scores, curve, name=name, judge=judge, agreement=agreement, trained=bool(trained)
     )
-    fitted = judge is not None and judge.estimator.fits_relevance and isinstance(log, GroupedLog)
+    fitted = judge.estimator.fits_relevance and isinstance(log, GroupedLog)
     known = _FIT_TAKEN_AS_KNOWN if fitted else ""
-    used = judge or default_judge(log, curve, clip)
-    known = known or _unlike_ips(used.estimator, used.belief.clip, curve, log)
-    return Gate(found, candidates, _no_verdict(found) or declined or known)
+    known = known or _unlike_ips(judge.estimator, judge.belief.clip, curve, log)
+    return Gate(found, candidates, _no_verdict(found) or declined or known, trained is not None)
+
+
+def reason_against(findings: Iterable[Finding], *, copies: Sized) -> str:
+    """Why clicks that can compare rankers still promise nothing; "" where they do.
+
+    findings: checks of the files, some of which may say stop. copies: files of the log with the
+    same content as another.
+    """
+    if copies:
+        return "some of its files have the same content, so clicks count several times"
+    stops = [finding.title for finding in findings if finding.severity == "stop"]
+    return f"a check of the files says stop ({', '.join(stops)})" if stops else ""
 
 
 def _unlike_ips(estimator: Estimator, clip: float, curve: ExaminationCurve, log: ClickLog) -> str:
@@ -165,8 +190,6 @@ def _no_verdict(found: RankerDifference) -> str:
     """Why there is no verdict on the difference; "" where there is."""
     if found.estimate is None:
         return found.reason.removesuffix(".")
-    left_out = found.unshown
-    # By chance or not: a promise does not wait for more draws.
-    if left_out is not None and (left_out.withheld or left_out.are_many(left_out.never)):
-        return f"{left_out.what}, and {left_out.consequence}"
+    if found.withheld:
+        return found.because
     return found.estimate.no_interval.removeprefix("no interval: ")

@@ -388,7 +388,7 @@ def judge_by(
     shown = Shown(corpus, whole or log, scores)
     known = informed_on_all(asked, shown, Belief(curve))
     judge = ESTIMATORS[known.estimator]
-    if known.estimator != method and known.test is not None:
+    if known.test is not None and known.test.rejected:
         instead = default_judge(log, known.belief.curve, clip)
         threshold = instead.belief.clip
         used = instead.estimator.label_at(threshold)
@@ -450,6 +450,8 @@ def evaluate_ranker(
             one: one.of(values, corpus.grades, corpus.query_offsets, empty=empty) for one in asked
         }
         true = replace(true, measures=found)
+    elif measures is not None or empty != "skip":
+        notices = (*notices, "Measures by the grades, which were asked for, are left out.")
     if isinstance(log, GroupedLog):
         notices = (*notices, session_notice(log.by_group.number))
     agreement = _agreement(judge, log, ranks)
@@ -546,7 +548,8 @@ class RankerDifference:
     estimate: risk(first) - risk(second), estimated by ``judge``; negative means that the first is
     better; None for a log without clicks, and ``reason`` then says why. unshown: what the log
     leaves out of the candidate sets; if that is too much, there is no verdict. intervals: as in
-    `Evaluation`.
+    `Evaluation`. trained: the ranker that was trained on these clicks, "" for neither; there is no
+    verdict on one that was.
     """
 
     first: str
@@ -556,26 +559,38 @@ class RankerDifference:
     reason: str = ""
     intervals: str = BY_PRESENTATION
     judge: str = JUDGE.label
+    trained: str = ""
+
+    @property
+    def because(self) -> str:
+        """Why there is an estimate and yet no verdict, as a clause; "" where there is a verdict."""
+        if self.trained:
+            return f"{self.trained} was probably trained on them, which makes it look too good"
+        return self._left_out if self.unshown is not None and self.unshown.withheld else ""
+
+    @property
+    def _left_out(self) -> str:
+        unshown = self.unshown
+        return f"{unshown.what}, and {unshown.consequence}" if unshown and unshown.what else ""
 
     @property
     def withheld(self) -> bool:
-        """Whether the log leaves out too much for a verdict by this judge."""
-        return self.unshown is not None and self.unshown.withheld
+        """Whether these clicks give no verdict by this judge."""
+        return bool(self.because)
 
     @property
     def sentence(self) -> str:
         """The verdict in one sentence, and what the log leaves out in a second."""
-        unshown, found = self.unshown, self.estimate
+        found = self.estimate
         if found is None:
             return f"These clicks cannot compare {self.first} with {self.second}: {self.reason}"
-        if unshown is None or not unshown.what:
-            return self._verdict(found)
-        because = f"{unshown.what}, and {unshown.consequence}."
-        if not unshown.withheld:
-            return f"{self._verdict(found)} But {because}"
-        return (
-            f"These clicks do not show whether {self.first} is better than {self.second}: {because}"
-        )
+        if self.withheld:
+            return (
+                f"These clicks do not show whether {self.first} is better than {self.second}: "
+                f"{self.because}."
+            )
+        but = f" But {self._left_out}." if self._left_out else ""
+        return f"{self._verdict(found)}{but}"
 
     def _verdict(self, found: Estimate) -> str:
         size = abs(found.value)
@@ -618,11 +633,13 @@ def compare_with_shown(
     clip: float | None = None,
     judge: Judge | None = None,
     agreement: tuple[Finding, ...] | None = None,
+    trained: bool = False,
 ) -> RankerDifference:
     """Compare a ranker with the rankings in the log, on the same clicks.
 
     The judge is `default_judge` ``clip`` unless another is given. agreement: of the judge with the
-    weighted clicks, if `evaluate_ranker` has found it for the same ranker.
+    weighted clicks, if `evaluate_ranker` has found it for the same ranker. trained: whether these
+    clicks trained the ranker, which gives no verdict.
 
     The risk is linear in the ranks, so the joint risk of the log's rankers is the risk of the mean
     rank at which each document was shown, or of `ranks_over_draws` for a judge that counts draws
@@ -631,7 +648,8 @@ def compare_with_shown(
     """
     require_log(log)
     ranks = _ranks_of(scores, log, name)
-    return _difference(log, ranks, None, curve, (name, SHOWN), clip, judge, agreement)
+    found = _difference(log, ranks, None, curve, (name, SHOWN), clip, judge, agreement)
+    return replace(found, trained=name if trained else "")
 
 
 def compare_rankers(
@@ -642,13 +660,17 @@ def compare_rankers(
     *,
     names: tuple[str, str],
     clip: float | None = None,
+    trained: str = "",
 ) -> RankerDifference:
-    """Compare two rankers by their scores [documents], by `default_judge` ``clip``."""
+    """Compare two rankers by their scores [documents], by `default_judge` ``clip``.
+
+    trained: name of a ranker that these clicks trained, which gives no verdict.
+    """
     require_log(log)
     ranks, others = (
         _ranks_of(scores, log, name) for scores, name in zip((first, second), names, strict=True)
     )
-    return _difference(log, ranks, others, curve, names, clip)
+    return replace(_difference(log, ranks, others, curve, names, clip), trained=trained)
 
 
 def _ranks_of(scores: NDArray[np.float64], log: ClickLog, name: str) -> NDArray[np.float64]:

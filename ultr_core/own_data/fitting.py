@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from ultr_core.learners.relevance import Shown, fit_relevance, with_relevance
 from ultr_core.learners.selection import COST_WITHOUT_VALIDATION
 from ultr_core.limits import Limit
 from ultr_core.own_data.agreement import against_weighted_clicks, warned
+from ultr_core.own_data.provenance import fingerprint
 from ultr_core.own_data.refits import Refits
 from ultr_core.propensity import ESTIMATORS, Belief, Estimator, Weights
 from ultr_core.propensity.weights import require_clip
@@ -65,7 +66,8 @@ class OwnFit:
     asked: key of the method asked for, which differs from ``method`` if a test rejected its fitted
     relevance. by_rank: that test, None if no relevance was fitted. belief: what the estimator was
     given; ridge: the penalty of the fit. given: which of "cost" and "clip" were given.
-    logger_scores: those that the fitted relevance saw, as `logger_feature` has them.
+    fingerprint: of the log. logger_scores: those that the fitted relevance saw, as `logger_feature`
+    has them.
     """
 
     ranker: LinearRanker
@@ -85,6 +87,7 @@ class OwnFit:
     given: frozenset[str] = frozenset()
     agreement: tuple[Finding, ...] = ()
     logger_scores: FloatArray | None = None
+    fingerprint: Sequence[str] = ()
 
     @property
     def label(self) -> str:
@@ -215,7 +218,7 @@ def fit_from_log(
     return OwnFit(
         ranker, weights, estimator.key, float(chosen.cost), chosen.clip, chosen.words,
         log.query_draws, said, clicked_documents(log), learner, method, known.test, belief,
-        known.ridge, given, agreement, whole.scores,
+        known.ridge, given, agreement, whole.scores, fingerprint(corpus, shown),
     )  # fmt: skip
 
 
@@ -373,6 +376,9 @@ def informed_on_all(
     assert own is not None
     if not own.fits_relevance:
         return Known(way, own.key, belief)
+    asked = way
+    if own.instead is None:  # simulations show what a wrong fit does; a reader's log has no use
+        way = replace(way, estimator=replace(own, instead=ESTIMATORS["clipped"]))
     parts = click_data(whole, validation, belief, seed)
     if parts is None:
         corpus, log, scores = whole.corpus, whole.log, whole.scores
@@ -380,16 +386,18 @@ def informed_on_all(
         found = informed(way, ClickData(corpus, log, corpus, log, belief, seed, both))
     else:
         found = informed(way, parts)
-    used, fit, test = found.method.estimator, found.fit, found.test
-    assert used is not None and fit is not None and test is not None
+    fit, test = found.fit, found.test
+    assert found.method.estimator is not None and fit is not None and test is not None
+    way = asked if found.method.estimator.key == own.key else found.method
+    used = ESTIMATORS[found.method.estimator.key]
     notices: tuple[str, ...] = ()
     if test.rejected:
-        instead = f" {used.label} is used instead of {own.label}." if used != own else ""
-        notices = (f"{test.finding.sentence}{instead}",)
+        instead = f"{used.label} is used instead of {own.label}."
+        notices = (f"{test.finding.sentence} {instead}",)
     if used.fits_relevance:
         belief = with_relevance(belief, fit_relevance(whole, belief, ridges=(fit.ridge,)), whole)
     data = found.data if parts is not None else None
-    return Known(found.method, used.key, belief, data, test, fit.ridge, notices)
+    return Known(way, used.key, belief, data, test, fit.ridge, notices)
 
 
 def click_data(
@@ -440,26 +448,6 @@ def _by_validation(
     ranker, words = selection.ranker, chosen_on(data.validation_log)
     notices = () if cost is not None else _at_the_end(ranker.cost, way.learner.costs)
     return _Chosen(ranker.cost, selection.clip, words, ranker, notices)
-
-
-def flattery(name: str, log: ClickLog, trained: Mapping[str, Any]) -> str:
-    """A sentence where a ranker's record of its training counts what this log counts, else "".
-
-    trained: as in `OwnFit.as_dict`. Clicks, query draws and clicked documents are compared; that
-    all three agree by chance is unlikely, but they are no proof.
-    """
-    counts = {
-        "clicks": log.total_clicks,
-        "query_draws": log.query_draws,
-        "clicked_documents": clicked_documents(log),
-    }
-    if any(trained.get(key) != count for key, count in counts.items()):
-        return ""
-    return (
-        f"{name} was trained on as many clicks, presentations and clicked documents as this log "
-        "has, so probably on this log; an estimate from a ranker's own training clicks is "
-        "optimistic."
-    )
 
 
 def _at_the_end(cost: float, tried: tuple[float, ...]) -> tuple[str, ...]:
@@ -601,20 +589,32 @@ def fold_scores(
     invalid seed.
     """
     learner = learner_named(fit.learner)
-    fold = folds_of(corpus, log, seed, from_pairs=learner.from_pairs)
-    scores = np.zeros(corpus.n_documents)
-    for number in range(int(fold.max()) + 1):
-        rest = np.flatnonzero(fold != number)
-        held = np.repeat(fold == number, corpus.sizes)
-        weights = _weights_of_rest(corpus, log, fit, rest, ~held)
-        ranker = final_fit(
+
+    def trained(rest: NDArray[np.int64]) -> LinearRanker:
+        weights = _weights_of_rest(corpus, log, fit, rest)
+        return final_fit(
             learner, corpus.subset(rest), weights, cost=fit.cost, seed=seed, callback=callback
         )
-        scores[held] = ranker.score(corpus)[held]
+
+    return scores_by_fold(corpus, folds_of(corpus, log, seed, learner.from_pairs), trained)
+
+
+class _Scores(Protocol):
+    def score(self, corpus: Corpus) -> FloatArray: ...
+
+
+def scores_by_fold(
+    corpus: Corpus, fold: NDArray[np.int64], trained: Callable[[NDArray[np.int64]], _Scores]
+) -> FloatArray:
+    """Scores [documents] of each query by what ``trained`` makes of the queries of other folds."""
+    scores = np.zeros(corpus.n_documents)
+    for number in range(int(fold.max()) + 1):
+        held = np.repeat(fold == number, corpus.sizes)
+        scores[held] = trained(np.flatnonzero(fold != number)).score(corpus)[held]
     return scores
 
 
-def folds_of(corpus: Corpus, log: ClickLog, seed: int, *, from_pairs: bool) -> NDArray[np.int64]:
+def folds_of(corpus: Corpus, log: ClickLog, seed: int, from_pairs: bool) -> NDArray[np.int64]:
     """The fold of each query [queries], dealt with a seed; raises InputError as `fold_scores`."""
     useful = np.flatnonzero((log.clicks_per_query > 0) & ((corpus.sizes > 1) | (not from_pairs)))
     if useful.size < 2:
@@ -631,16 +631,29 @@ def folds_of(corpus: Corpus, log: ClickLog, seed: int, *, from_pairs: bool) -> N
 
 
 def _weights_of_rest(
-    corpus: Corpus,
-    log: ClickLog,
-    fit: OwnFit,
-    rest: NDArray[np.int64],
-    documents: NDArray[np.bool_],
+    corpus: Corpus, log: ClickLog, fit: OwnFit, rest: NDArray[np.int64]
 ) -> Weights:
     """The weights of these queries; a fitted relevance is fitted to their clicks alone."""
-    estimator, belief = ESTIMATORS[fit.method], fit.belief
-    if belief is None or not estimator.fits_relevance:
+    estimator = ESTIMATORS[fit.method]
+    if fit.belief is None or not estimator.fits_relevance:
+        documents = np.isin(query_of_document(corpus.query_offsets), rest)
         return Weights(fit.weights.values[documents], float(log.clicks_per_query[rest].sum()))
-    shown = part_of_shown(Shown(corpus, with_never_shown(log), fit.logger_scores), rest)
-    relevance = fit_relevance(shown, belief, ridges=(fit.ridge,))
-    return weights_by(estimator, shown.log, with_relevance(belief, relevance, shown))
+    shown, belief = known_of_rest(corpus, log, fit.logger_scores, fit.belief, fit.ridge, rest)
+    return weights_by(estimator, shown.log, belief)
+
+
+def known_of_rest(
+    corpus: Corpus,
+    log: ClickLog,
+    scores: FloatArray | None,
+    belief: Belief,
+    ridge: float,
+    rest: NDArray[np.int64],
+) -> tuple[Shown, Belief]:
+    """The clicks of these queries, and the belief with a relevance that was fitted to them alone.
+
+    scores [documents]: of the logger; ridge: the penalty of the fit.
+    """
+    shown = part_of_shown(Shown(corpus, with_never_shown(log), scores), rest)
+    relevance = fit_relevance(shown, belief, ridges=(ridge,))
+    return shown, with_relevance(belief, relevance, shown)

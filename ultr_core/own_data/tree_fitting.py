@@ -6,7 +6,7 @@ fit.sentence, fit.ranker.score(corpus)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ultr_core.corpus import Corpus
 from ultr_core.findings import Finding
 from ultr_core.lab.trees import choose_trees
-from ultr_core.learners.relevance import Shown, fit_relevance, with_relevance
+from ultr_core.learners.relevance import Shown
 from ultr_core.learners.trees import LABEL as TREES_LABEL
 from ultr_core.learners.trees import (
     TREES,
@@ -34,11 +34,13 @@ from ultr_core.own_data.fitting import (
     chosen_on,
     clicked_documents,
     folds_of,
+    known_of_rest,
     method_of_key,
     part_of_shown,
     prepared,
-    with_never_shown,
+    scores_by_fold,
 )
+from ultr_core.own_data.provenance import fingerprint
 from ultr_core.propensity import ESTIMATORS, Belief
 from ultr_core.risk.by_rank import RankTest
 from ultr_core.users import ClickLog, ExaminationCurve
@@ -63,6 +65,7 @@ class TreeFit:
     ridge: float = 0.0
     agreement: tuple[Finding, ...] = ()
     logger_scores: NDArray[np.float64] | None = None
+    fingerprint: Sequence[str] = ()
 
     @property
     def label(self) -> str:
@@ -145,7 +148,7 @@ def fit_trees_from_log(
     return TreeFit(
         ranker, estimator.key, belief.clip, why, log.total_clicks, log.query_draws,
         clicked_documents(log), (*known.notices, *warned(agreement)), method, belief, known.test,
-        known.ridge, agreement, whole.scores,
+        known.ridge, agreement, whole.scores, fingerprint(corpus, log),
     )  # fmt: skip
 
 
@@ -156,18 +159,16 @@ def tree_fold_scores(
 
     As `fold_scores`, with the number of trees and the threshold of ``fit``.
     """
-    estimator, scores = ESTIMATORS[fit.method], np.zeros(corpus.n_documents)
-    fold = folds_of(corpus, log, seed, from_pairs=False)
-    counted_log = with_never_shown(log) if estimator.fits_relevance else log
-    whole = Shown(corpus, counted_log, fit.logger_scores)
-    for number in range(int(fold.max()) + 1):
-        rest = np.flatnonzero(fold != number)
-        held = np.repeat(fold == number, corpus.sizes)
-        part, belief = part_of_shown(whole, rest), fit.belief
+    estimator = ESTIMATORS[fit.method]
+
+    def trained(rest: NDArray[np.int64]) -> TreeRanker:
         if estimator.fits_relevance:
-            relevance = fit_relevance(part, belief, ridges=(fit.ridge,))
-            belief = with_relevance(belief, relevance, part)
+            part, belief = known_of_rest(
+                corpus, log, fit.logger_scores, fit.belief, fit.ridge, rest
+            )
+        else:
+            part, belief = part_of_shown(Shown(corpus, log), rest), fit.belief
         targets = Targets.of_log(part.log, estimator.weigh(part.log, belief))
-        ranker = fit_trees(part.corpus, targets, trees=fit.ranker.trees, seed=seed)
-        scores[held] = ranker.score(corpus)[held]
-    return scores
+        return fit_trees(part.corpus, targets, trees=fit.ranker.trees, seed=seed)
+
+    return scores_by_fold(corpus, folds_of(corpus, log, seed, from_pairs=False), trained)

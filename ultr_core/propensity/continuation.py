@@ -40,7 +40,8 @@ class ContinuationEstimate:
     """Lambda with its 95% interval over queries.
 
     queries: how many are informative. later_clicks: clicks below another click. A value above 1 is
-    not clipped: it suggests that users do not leave after a click, or not as assumed.
+    not clipped: it suggests that users do not leave after a click, or not as assumed; `probability`
+    is clipped.
     """
 
     value: float
@@ -49,6 +50,21 @@ class ContinuationEstimate:
     high: float
     queries: int
     later_clicks: int
+
+    @property
+    def probability(self) -> float:
+        """The value as a probability, for weights: 1 where it is above 1 by chance.
+
+        Raises InputError where the whole interval is above 1.
+        """
+        if self.low > 1.0:
+            raise InputError(
+                f"λ is {self.value:.2f} ({self.low:.2f} to {self.high:.2f}), above 1: users click "
+                "more often after a click, so they do not leave as assumed; use λ = 1, or another "
+                "model of users.",
+                "continuation",
+            )
+        return min(self.value, 1.0)
 
 
 def estimate_continuation(log: ClickLog) -> ContinuationEstimate:

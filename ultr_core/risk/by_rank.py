@@ -28,11 +28,12 @@ class RankTest:
 
     A fit that cannot see why documents were shown low predicts too many clicks there. More clicks
     than predicted do no harm, so the test is one-sided. Clicks are counts: their variance is taken
-    to be what is predicted.
+    to be what is predicted. deepest: the lowest rank at which a click is predicted.
     """
 
     observed: tuple[int, ...]
     predicted: tuple[float, ...]
+    deepest: int
 
     @cached_property
     def rejected(self) -> tuple[int, ...]:
@@ -61,8 +62,8 @@ class RankTest:
             said = "No click is predicted, so the fitted relevance cannot be tested by rank."
             return Finding(said, limit=None, key=about[0], title=about[1])
         said = (
-            f"At {_ranks(group)} the log has {share:.2f} times the clicks that the fitted "
-            "relevance predicts, "
+            f"At {_ranks(group, self.deepest)} the log has {share:.2f} times the clicks that the "
+            "fitted relevance predicts, "
         )
         said += (
             "fewer than chance would explain: either the fit misses why documents were shown "
@@ -95,16 +96,16 @@ def clicks_by_rank(log: ClickLog, belief: Belief) -> RankTest:
     rows = belief.follows(log)
     expected = (log.impressions * (alpha * belief.relevance_of(log) + beta))[rows]
     group = np.digitize(log.rank[rows], FIRST_RANKS) - 1
+    where = log.rank[rows][expected > 0]
     size = len(FIRST_RANKS)
     return RankTest(
         tuple(int(n) for n in np.bincount(group, log.clicks[rows], size)),
         tuple(np.bincount(group, expected, size).tolist()),
+        int(where.max()) if where.size else 0,
     )
 
 
-def _ranks(group: int) -> str:
-    first = FIRST_RANKS[group]
-    if group + 1 == len(FIRST_RANKS):
-        return f"ranks {first} and below"
-    last = FIRST_RANKS[group + 1] - 1
-    return f"rank {first}" if first == last else f"ranks {first} to {last}"
+def _ranks(group: int, deepest: int) -> str:
+    first, following = FIRST_RANKS[group], (*FIRST_RANKS, deepest + 1)[group + 1]
+    last = min(following - 1, deepest)
+    return f"ranks {first} to {last}" if last > first else f"rank {first}"

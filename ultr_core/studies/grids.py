@@ -34,8 +34,8 @@ class Study:
         fixed: settings that the paper fixes.
         x_values, series_values: by scale.
         methods: keys of ``STUDY_METHODS``.
-        cause: what grows along the x axis, such as "More bias", if its growth harms the naive and the
-            weighted ranker.
+        cause: what grows along the x axis, such as "More bias", if its growth harms the naive and
+            the weighted ranker.
         repaired_by: those that repair what the study breaks, from later work.
         read_at: where on the x axis such a study is read and judged.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -18,7 +19,7 @@ from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError
 from ultr_core.fields import Choice
 from ultr_core.figures import evidence_figure
-from ultr_core.inspection import JoinedLog, Sees, inspect_together, unshown_candidates
+from ultr_core.inspection import Inspection, JoinedLog, Sees, inspect_together, unshown_candidates
 from ultr_core.jobs.your_data import JUDGED_AT, JUDGED_CLIPPED, JUDGED_WHOLE
 from ultr_core.own_data.evaluation import (
     INTERVALS_ARE_FOR,
@@ -32,7 +33,8 @@ from ultr_core.own_data.evaluation import (
     evaluate_ranker,
     truth_sentence,
 )
-from ultr_core.own_data.fitting import FOLDS, flattery
+from ultr_core.own_data.fitting import FOLDS
+from ultr_core.own_data.provenance import Provenance, trained_on
 from ultr_core.propensity import PresentationLog
 from ultr_core.settings import Settings
 from ultr_core.words import counted, with_minus
@@ -44,12 +46,16 @@ _SHOWN = ("never_shown", "effective_sample_size", "largest_weight", "heaviest_cl
 class Judged:
     """A ranker, what the log says of it, and how it compares: first with what users saw.
 
-    whole: whether only queries judge whose candidates were all shown.
+    whole: whether only queries judge whose candidates were all shown; joined: those that do.
+    checks: of what is used together. trained: whether these clicks trained it, None if unknown.
     """
 
     ranker: Ranker
     found: Evaluation
     against: list[RankerDifference]
+    joined: JoinedLog
+    checks: Inspection
+    trained: bool | None
     whole: bool = False
 
 
@@ -71,8 +77,8 @@ def evidence_step(
         return None
     ranker = _chosen(rankers)
     unshown = unshown_candidates(joined.clicks)
-    whole = bool(unshown.never or unshown.below) and bool(control(JUDGED_WHOLE, keep=True))
-    fairness = _fairness(ranker, joined)
+    whole = bool(unshown.never or unshown.left_out) and bool(control(JUDGED_WHOLE, keep=True))
+    origins = {one.token: _origin(one, corpus, joined) for one in rankers}
     if whole:
         part = together(corpus, log, shown_whole=True)
         if part is None:
@@ -101,22 +107,23 @@ def evidence_step(
     except InputError as error:
         show_error(error)
         return None
-    against = _against(joined, ranker, rankers, propensities, clip)
+    against = _against(joined, ranker, rankers, propensities, clip, origins)
     st.markdown(f"**{told(against[0].sentence)}**")
     sentences = [
         *(other.sentence for other in against[1:]),
         truth_sentence(found),
         found.sentence,
-        fairness,
+        _fairness(ranker, origins[ranker.token]),
     ]
     st.markdown("\n".join(f"- {told(text)}" for text in sentences if text))
     if any(report.estimate is not None for report in found.risks):
         show_figure(partial(evidence_figure, found), key="-own")
     _tables(found)
-    _weights(joined, corpus, propensities, clip, found.unshown.sees)
+    checks = _weights(joined, corpus, propensities, clip, found.unshown.sees)
     for notice in found.notices:
         st.markdown(f"- :material/info: {told(notice)}")
-    return Judged(ranker, found, against, whole)
+    trained = origins[ranker.token].trained
+    return Judged(ranker, found, against, joined, checks, trained, whole)
 
 
 def _against(
@@ -125,25 +132,37 @@ def _against(
     rankers: list[Ranker],
     propensities: Propensities,
     clip: float | None,
+    origins: Mapping[Hashable, Provenance],
 ) -> list[RankerDifference]:
     """The ranker against what users saw, and against the other rankers on the page."""
     log, curve = joined.clicks, propensities.curve
+    trained = [one.name for one in rankers if origins[one.token].trained]
     return [
-        compare_with_shown(log, ranker.scores, curve, name=ranker.name, clip=clip),
+        compare_with_shown(
+            log, ranker.scores, curve, name=ranker.name, clip=clip, trained=ranker.name in trained
+        ),
         *(
             compare_rankers(
-                log, ranker.scores, other.scores, curve, names=(ranker.name, other.name), clip=clip
+                log, ranker.scores, other.scores, curve, names=(ranker.name, other.name), clip=clip,
+                trained=next((name for name in (ranker.name, other.name) if name in trained), ""),
             )
             for other in rankers
             if other is not ranker
         ),
-    ]
+    ]  # fmt: skip
 
 
-def _fairness(ranker: Ranker, joined: JoinedLog) -> str:
+def _origin(ranker: Ranker, corpus: Corpus, joined: JoinedLog) -> Provenance:
+    """What is known of the clicks that trained a ranker."""
+    if ranker.fit is not None:
+        return Provenance(share=0.0 if ranker.fair else 1.0)
+    return trained_on(corpus, joined.clicks, ranker.trained)
+
+
+def _fairness(ranker: Ranker, origin: Provenance) -> str:
     """On which clicks a ranker is judged: its own ones flatter it."""
     if ranker.fit is None:
-        return flattery(ranker.name, joined.clicks, ranker.trained)
+        return origin.told(ranker.name)
     if not ranker.fair:
         return (
             "The ranker is judged on the clicks it was trained on, which makes it look too good: "
@@ -207,7 +226,8 @@ def _row(report: RiskReport) -> dict[str, str]:
 
 def _weights(
     joined: JoinedLog, corpus: Corpus, propensities: Propensities, clip: float | None, sees: Sees
-) -> None:
+) -> Inspection:
     """What the log leaves out, and how much of the estimate hangs on few clicks."""
     checks = inspect_together(joined, corpus, propensities.curve, clip=clip or 0.0, sees=sees)
     show_points([finding for finding in checks.findings if finding.key in _SHOWN])
+    return checks

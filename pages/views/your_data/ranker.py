@@ -267,7 +267,7 @@ def _train(
     clip = fit.clip if fit is not None and _clips(plan.method) else plan.clip or 0.0
     checks = inspect_together(
         joined, corpus, propensities.curve, estimator=ESTIMATORS[plan.method], clip=clip,
-        learner=learner_named(plan.learner),
+        from_pairs=learner_named(plan.learner).from_pairs,
     )  # fmt: skip
     st.markdown("**Do log, corpus and propensities fit together?**")
     show_inspection(checks, key="together")

@@ -33,7 +33,9 @@ from ultr_core.jobs.your_data import (
     own_notebook,
 )
 from ultr_core.own_data.curves import training_file, training_file_bytes
+from ultr_core.own_data.deployment import Gate
 from ultr_core.own_data.fitting import OwnFit
+from ultr_core.own_data.provenance import record_of
 from ultr_core.settings import Settings
 
 
@@ -42,9 +44,10 @@ def take_away_section(
     corpus: Corpus | None,
     rankers: list[Ranker],
     judged: Judged | None,
+    passing: Gate | None,
 ) -> None:
     """Files of the trained ranker and of the judged one, and how to do the same elsewhere."""
-    work = _work(settings, rankers, judged)
+    work = _work(settings, rankers, judged, passing)
     st.session_state[take_away.OWN_FILES] = work
     if not command_lines(work):
         return
@@ -60,7 +63,8 @@ def take_away_section(
         )  # fmt: skip
         if judged is not None:
             evidence = {
-                **judged.found.as_dict(), "against": [other.as_dict() for other in judged.against]
+                **judged.found.as_dict(), "against": [other.as_dict() for other in judged.against],
+                "gate": None if passing is None else passing.as_dict(),
             }  # fmt: skip
             download(
                 "Evidence (JSON)",
@@ -75,10 +79,9 @@ def _files(corpus: Corpus, ranker: Ranker) -> None:
     key = "fit" if ranker.fit is not None else "file"
     if ranker.fit is not None:
         fit = ranker.fit
-        trained = {k: v for k, v in fit.as_dict().items() if k != "certificate"}
         download(
-            "Ranker (JSON)", lambda: ranker_text(fit.ranker, trained).encode(), "ranker.json",
-            key="data-json",
+            "Ranker (JSON)", lambda: ranker_text(fit.ranker, record_of(fit)).encode(),
+            "ranker.json", key="data-json",
         )  # fmt: skip
         download(
             "Weights (CSV)", lambda: weights_text(corpus, fit.weights).encode(), "weights.csv",
@@ -114,7 +117,9 @@ def _for_svm_light(corpus: Corpus, fit: OwnFit, token: Hashable) -> None:
     )  # fmt: skip
 
 
-def _work(settings: Settings, rankers: list[Ranker], judged: Judged | None) -> OwnWork:
+def _work(
+    settings: Settings, rankers: list[Ranker], judged: Judged | None, passing: Gate | None
+) -> OwnWork:
     own = bench()
     names = {kind: file.name for kind, file in own.files.items()}
     parts = {kind: tuple(each.name for each in file.files) for kind, file in own.files.items()}
@@ -145,6 +150,7 @@ def _work(settings: Settings, rankers: list[Ranker], judged: Judged | None) -> O
         scores=judged is not None and judged.ranker.model is None,
         folds=all(ranker.fair for ranker in rankers),
         judging_clip=judging_clip(),
+        candidates=1 if passing is None else passing.candidates,
         shown_whole=judged is not None and judged.whole,
         ids=ids_of_corpus(own),
         qrels=names.get("qrels"),

@@ -11,6 +11,7 @@ from pages.views.your_data.bench import bench, largest_upload_mb
 from pages.views.your_data.corpus import corpus_step
 from pages.views.your_data.curve import Propensities, propensities_step
 from pages.views.your_data.evidence import Judged, evidence_step
+from pages.views.your_data.gate import gate_step
 from pages.views.your_data.input import KINDS, use_samples
 from pages.views.your_data.log import log_step
 from pages.views.your_data.ranker import (
@@ -23,6 +24,7 @@ from pages.views.your_data.take import take_away_section
 from ultr_core.corpus import Corpus
 from ultr_core.errors import named
 from ultr_core.jobs.your_data import BY_VALIDATION, JOB, SOURCE, WEIGHTS
+from ultr_core.own_data.deployment import Gate
 from ultr_core.own_data.evaluation import Evaluation
 from ultr_core.propensity import PresentationLog
 from ultr_core.words import counted, with_minus
@@ -35,6 +37,7 @@ _WANTED = {
     "log": "what was shown where, and what was clicked",
     "ranker": "trained here or uploaded",
     "evidence": "its risk with an interval, and whether it beats what users saw",
+    "gate": "whether it may replace what users saw",
 }
 
 
@@ -86,6 +89,7 @@ def _overview(
     propensities: Propensities | None,
     rankers: list[Ranker],
     judged: Judged | None,
+    passing: Gate | None,
 ) -> str:
     """How far each step is, a line each, in Markdown."""
     about = None if propensities is None else plain(propensities.about)
@@ -97,6 +101,7 @@ def _overview(
         _line(
             "Evidence", None if judged is None else _of_evidence(judged.found), _WANTED["evidence"]
         ),
+        _line("Gate", None if passing is None else _of_gate(passing), _WANTED["gate"]),
     ]
     verdict = [] if judged is None else [f"**{told(judged.against[0].sentence)}**", ""]
     return "\n".join([*verdict, "  \n".join(lines)])
@@ -134,8 +139,12 @@ def _of_evidence(found: Evaluation) -> str:
     return with_minus(f"estimated risk {estimate.value:.2f} ({interval}){truth}")
 
 
+def _of_gate(found: Gate) -> str:
+    return "the ranker passes" if found.deploy else "the ranker does not pass"
+
+
 def show(page: PageContext) -> None:
-    """Five steps, each alone or after the others, and what can be taken away."""
+    """Six steps, each alone or after the others, and what can be taken away."""
     settings = require_settings(page)
     _introduction()
     top = lecture.headline()
@@ -145,5 +154,6 @@ def show(page: PageContext) -> None:
     rankers = ranker_step(page, settings, corpus, log, propensities)
     joined = joined_log()
     judged = evidence_step(settings, corpus, log, joined, propensities, rankers)
-    take_away_section(settings, corpus, rankers, judged)
-    top.place().markdown(_overview(corpus, log, propensities, rankers, judged))
+    passing = gate_step(log, propensities, rankers, judged)
+    take_away_section(settings, corpus, rankers, judged, passing)
+    top.place().markdown(_overview(corpus, log, propensities, rankers, judged, passing))

@@ -164,7 +164,8 @@ def test_a_ranker_judged_on_its_own_clicks_is_told(
     (tmp_path / "other.csv").write_text("\n".join(rows[: len(rows) // 2]) + "\n")
     command[3] = str(tmp_path / "other.csv")
     found = told(capsys, "evaluate", *command, "--model", files["m.json"])
-    assert not any("optimistic" in notice for notice in found["notices"])
+    assert any(mentions(n, "100%") and "optimistic" in n for n in found["notices"])
+    assert found["against_shown"]["withheld"]
 
 
 def test_the_gate_passes_the_best_ranker_and_none_that_was_trained_on_the_log(
@@ -209,6 +210,8 @@ def test_the_gate_passes_the_best_ranker_and_none_that_was_trained_on_the_log(
     }  # fmt: skip
     assert found["best"]["bound"] < found["many"]["bound"] < 0 < found["worst"]["bound"]
     assert (found["trained"]["bound"], bool(found["trained"]["declined"])) == (None, True)
+    assert result["against_shown"]["withheld"]
+    assert result["gate"]["declined"] in result["against_shown"]["sentence"]
     assert main(["evaluate", *files, "--scores", str(worst), "--gate"]) == 1
     assert found["worst"]["sentence"] in capsys.readouterr().out.splitlines()
 

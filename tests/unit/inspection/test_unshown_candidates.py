@@ -64,7 +64,7 @@ def joined(cut: int, **how: int | bool) -> tuple[Corpus, np.ndarray, ClickLog]:
 def test_a_log_of_whole_lists_leaves_nothing_out() -> None:
     corpus, best, log = joined(PLACES)
     found = unshown_candidates(log)
-    assert (found.never, found.candidates, found.below, found.severity) == (0, 400, 0.0, "good")
+    assert (found.never, found.candidates, found.left_out, found.severity) == (0, 400, 0.0, "good")
     against = compare_with_shown(log, best, CURVE, name="mine")
     assert against.estimate.high < 0
     assert against.as_dict()["withheld"] is False
@@ -76,8 +76,7 @@ def test_a_cut_log_reverses_the_difference_and_gives_no_verdict() -> None:
     """The best ranker loses on what was shown, for the relevant documents were not."""
     corpus, best, log = joined(5)
     found = unshown_candidates(log)
-    assert (found.never, found.lasting, found.lowest) == (200, 200, 5)
-    assert found.below == pytest.approx(0.5)
+    assert (found.never, found.depth, found.left_out) == (200, 5, 0.5)
     against = compare_with_shown(log, best, CURVE, name="mine")
     assert against.estimate.low > 0  # what IPS says, and it is wrong
     told = against.sentence
@@ -118,17 +117,40 @@ def test_queries_that_were_never_drawn_do_not_count() -> None:
     assert (found.candidates, found.never, found.severity) == (100, 0, "good")
 
 
-def test_candidates_of_rare_queries_may_be_missing_by_chance() -> None:
-    """Other queries were shown down to the end, and these were drawn only once."""
-    corpus, _ = world()
-    rare = "".join(f"{q},d1,1,1,1\n" for q in range(30, 40))
+@pytest.mark.parametrize("draws", [1, 20])
+def test_one_deep_list_does_not_hide_lists_that_are_cut(draws: int) -> None:
+    """30 queries are shown whole; of ten others only the first of ten candidates, however often."""
+    corpus, best = world()
+    rare = "".join(f"{q},d1,1,{draws},{draws}\n" for q in range(30, 40))
     log = join_log(parse_log(log_of(30, PLACES) + rare), corpus).clicks
     found = unshown_candidates(log)
-    assert (found.never, found.lasting, found.severity) == (90, 0, "warning")
-    assert mentions(found.finding().sentence, "chance")
-    often = rare.replace(",1,1,1\n", ",1,20,1\n")
-    log = join_log(parse_log(log_of(30, PLACES) + often), corpus).clicks
-    assert unshown_candidates(log).severity == "stop"
+    assert (found.never, found.depth, found.severity) == (90, PLACES, "stop")
+    assert found.left_out == pytest.approx(90 * draws / (300 * 30 + 100 * draws))
+    assert compare_with_shown(log, best, CURVE, name="mine").withheld
+    # One query of forty is shown whole: the others, cut at five, decide what lists look like.
+    deep = log_of(1, PLACES) + log_of(40, 5).split("\n0,d5,", 1)[1].split("\n", 1)[1]
+    cut = join_log(parse_log(deep), corpus).clicks
+    found = unshown_candidates(cut)
+    assert (found.never, found.depth, found.severity) == (195, 5, "stop")
+    judge = judge_by("direct", corpus, cut, CURVE)
+    shown_first = -np.tile(np.arange(float(PLACES)), 40)
+    against = compare_with_shown(cut, shown_first, CURVE, name="mine", judge=judge)
+    assert against.unshown.top == 0.0 and not against.withheld
+
+
+def test_lists_of_one_query_that_end_at_different_places_are_judged_by_document() -> None:
+    """Each second list of a query is cut at five: by rank a quarter of the pairs is missing."""
+    corpus, best = world()
+    rows = log_of(40, PLACES, draws=30).splitlines()
+    lower = [row for row in rows[1:] if int(row.split(",")[2]) > 5]
+    half = [row.replace(",30,", ",15,") for row in lower]
+    kept = [row for row in rows if row not in lower]
+    log = join_log(parse_log("\n".join([*kept, *half]) + "\n"), corpus).clicks
+    found = unshown_candidates(log, CURVE)
+    assert (found.never, found.left_out, found.severity) == (0, 0.25, "stop")
+    assert mentions(found.what, "25%") and mentions(found.finding().sentence, "policy-aware")
+    against = compare_with_shown(log, best, CURVE, name="mine")
+    assert against.judge == ESTIMATORS["policy-aware"].label and not against.withheld
 
 
 def test_rankers_that_take_turns_above_a_cut_show_all_so_weights_by_document_judge() -> None:
@@ -136,7 +158,7 @@ def test_rankers_that_take_turns_above_a_cut_show_all_so_weights_by_document_jud
     corpus, best, log = joined(5, moved=True)
     found = unshown_candidates(log)
     assert (found.never, found.severity) == (0, "stop")
-    assert mentions(found.what, "position 5", "50.0%")
+    assert mentions(found.what, "50%")
     assert mentions(found.finding().sentence, "policy-aware")
     by_document = unshown_candidates(log, CURVE, sees="document")
     assert (by_document.severity, by_document.finding().value) == ("good", 0)
@@ -169,7 +191,7 @@ def test_the_reason_for_no_verdict_is_what_is_told() -> None:
     log = join_log(parse_log(kept), corpus).clicks
     found = unshown_candidates(log)
     assert (found.never, found.severity) == (1, "stop")
-    assert mentions(found.what, "position 5", "50.0%") and not mentions(found.what, 400)
+    assert mentions(found.what, "50%") and not mentions(found.what, 400)
     assert mentions(found.finding().sentence, "policy-aware")
     by_document = compare_with_shown(log, best, CURVE, name="mine")
     assert not by_document.withheld
@@ -217,8 +239,8 @@ def test_a_ranker_whose_top_was_never_shown_gets_no_verdict(method: str) -> None
     for places, withheld in ((PLACES, False), (3, True)):
         # Lists end at rank 10, so that the top are 10 places: all candidates. In lists of 3, 3.
         told = unshown_candidates(log, CURVE)
-        assert (told.never, told.lasting) == (15, 15)
-        judged = replace(told, lowest=places)
+        assert told.never == 15
+        judged = replace(told, depth=places)
         assert judged.places == places
         first = honest + 100.0 * unseen
         ranks = expected_ranks(first, log.query_offsets)

@@ -20,7 +20,8 @@ from ultr_core.learners.selection import Selection
 from ultr_core.limits import VISITORS_PAIRS
 from ultr_core.own_data import evaluation, fitting
 from ultr_core.own_data.evaluation import compare_with_shown, evaluate_ranker
-from ultr_core.own_data.fitting import fit_from_log, flattery
+from ultr_core.own_data.fitting import fit_from_log
+from ultr_core.own_data.provenance import record_of, trained_on
 from ultr_core.own_data.samples import sample_files
 from ultr_core.propensity import ESTIMATORS, Belief, Estimator, RowNumbers, Weights
 from ultr_core.propensity.estimator import NO_BIAS
@@ -77,7 +78,7 @@ def test_clicked_documents_are_those_with_a_click(corpus: Corpus, joined: Joined
     fit = fit_from_log(corpus, log, CURVE, method="affine", cost=0.1)
     clicked = int(np.count_nonzero(log.clicks_per_document))
     assert fit.as_dict()["clicked_documents"] == clicked
-    assert "optimistic" in flattery("it", log, fit.as_dict())
+    assert trained_on(corpus, log, record_of(fit)).same_counts
 
 
 def test_pairs_of_documents_without_a_click_count_where_they_are_learned_from() -> None:

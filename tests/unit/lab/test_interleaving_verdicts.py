@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -114,7 +115,7 @@ def test_faults_are_named() -> None:
     with refused("whole_number", 0, 1, "10,000"):
         interleaved("abc", "abd", shown=0, seed=0)
     with refused("not_shown", "x"):
-        interleaved("abc", "abd", seed=0).verdict("ax")
+        interleaved("abc", "abd", seed=0).verdict(["a", "x"])
     with refused("scheme", "balanced", "team-draft"):
         exact_verdicts("abc", "abc", one_random_click, "multi")  # type: ignore[arg-type]
 
@@ -180,7 +181,7 @@ def test_verdicts_are_those_of_other_libraries(
     kept = [each for each in found if teams is None or each.credit == teams]
     assert kept
     for each in kept:
-        assert {clicked: each.verdict(clicked) for clicked in verdicts} == verdicts
+        assert {clicked: each.verdict(list(clicked)) for clicked in verdicts} == verdicts
 
 
 def test_probabilistic_interleaving_draws_by_the_softmax_of_both_rankers() -> None:
@@ -259,12 +260,66 @@ def test_drawn_lists_come_as_often_as_enumerated(scheme: Scheme) -> None:
 
 
 def test_an_interleaved_list_says_where_its_documents_came_from() -> None:
-    assert Interleaved(("b", "x"), ((2, 1), (None, 2)), None).verdict("x") == -1
+    assert Interleaved(("b", "x"), ((2, 1), (None, 2)), None).verdict(["x"]) == -1
     drawn = interleaved(["q7", "q9"], ["q9", "q4"], shown=3, scheme="team-draft", seed=1)
     assert set(drawn.documents) == {"q4", "q7", "q9"}
     assert dict(zip(drawn.documents, drawn.ranks, strict=True)) == {
         "q7": (1, None), "q9": (2, 1), "q4": (None, 2),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("given", [5, None, [["d1"]], {"d1", "d2"}, {"d1": 1}])
+def test_what_is_no_list_of_documents_is_named(given: Any) -> None:
+    with refused("documents"):
+        interleaved(given, ["d1"], seed=0)
+    with refused("documents"):
+        interleaved(["d1"], given, seed=0)
+
+
+@pytest.mark.parametrize("clicked", ["d1", b"d1", 5, None, [["d1"]]])
+def test_clicks_are_documents_and_not_the_letters_of_one(clicked: Any) -> None:
+    with refused("documents"):
+        interleaved(["d1", "d"], ["d", "1"], seed=0).verdict(clicked)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_work_grows_with_the_documents_and_not_with_their_square(scheme: Scheme) -> None:
+    """Twice the documents are at most 2.4 times the steps, counted by documents compared."""
+    steps = 0
+
+    class Page(str):
+        def __hash__(self) -> int:
+            nonlocal steps
+            steps += 1
+            return super().__hash__()
+
+        def __eq__(self, other: object) -> bool:
+            nonlocal steps
+            steps += 1
+            return super().__eq__(other)
+
+    counted = []
+    for size in (200, 400):
+        steps, names = 0, [Page(f"d{n}") for n in range(size)]
+        page = interleaved(names, names[::-1], scheme=scheme, seed=0)
+        assert sorted(page.documents) == sorted(names)
+        page.verdict([page.documents[3], page.documents[-1]])
+        counted.append(steps)
+    assert counted[1] < 2.4 * counted[0]
+
+
+def test_what_is_drawn_is_where_the_exact_probabilities_say() -> None:
+    """A share in the middle of each document's part of [0, 1) finds it, with some taken away."""
+    mixture = interleaved_lists._Mixture(list("abcdefg"), list("gxbya"))
+    for gone in ("", "a", "gx", "cde"):
+        for document in gone:
+            mixture.take(document)
+        reached = Fraction(0)
+        for place in range(len(mixture)):
+            document, chance = mixture[place]
+            assert mixture.at(float(reached + chance / 2)) == document
+            reached += chance
+        assert reached == 1
 
 
 def test_lists_with_too_many_interleavings_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

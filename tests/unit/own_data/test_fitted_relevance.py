@@ -25,7 +25,8 @@ from ultr_core.own_data.fitting import (
 )
 from ultr_core.own_data.samples import sample_files
 from ultr_core.propensity import ESTIMATORS, Belief
-from ultr_core.risk import estimate_by
+from ultr_core.risk import by_rank, estimate_by
+from ultr_core.risk.by_rank import _ranks
 from ultr_core.users import ClickLog, Cutoff, PowerLaw
 
 CURVE = PowerLaw(1.0)
@@ -101,13 +102,31 @@ def test_a_rejected_fit_trains_with_clipped_weights(joined: JoinedLog, corpus: C
     assert judge_by("doubly-robust", blind, many, CURVE, clip=0.2).belief.clip == 0.2
 
 
+def test_a_rejected_direct_fit_does_not_judge(joined: JoinedLog, corpus: Corpus) -> None:
+    """It says which ranks the log has, none below the deepest list."""
+    many, blind = blinded(joined.clicks, corpus)
+    judge = judge_by("direct", blind, many, CURVE)
+    assert judge.estimator is ESTIMATORS["ips"] and judge.refits is None
+    assert len(judge.notices) == 1 and mentions(judge.notices[0], "IPS")
+    scores = blind.grades.astype(float)
+    found = compare_with_shown(many, scores, CURVE, name="it", judge=judge)
+    assert found.estimate is not None and found.estimate.side == -1 and not found.withheld
+    fit = fit_from_log(blind, many, CURVE, method="direct", cost=0.1)
+    deepest = int(many.rank.max())
+    assert (fit.method, fit.asked) == ("clipped", "direct")
+    assert fit.by_rank is not None and fit.by_rank.deepest == deepest == 34
+    assert fit.by_rank.rejected
+    assert _ranks(4, 15) == "rank 16" and _ranks(4, 30) == "ranks 16 to 30"
+    assert _ranks(3, 9) == "ranks 8 to 9" and _ranks(0, 9) == "rank 1"
+
+
 def test_scores_by_fold_see_no_click_of_their_queries(corpus: Corpus, joined: JoinedLog) -> None:
     """Neither in weights nor in the fitted relevance: the weights of a fold are made anew."""
     log = joined.clicks
     fit = fit_from_log(corpus, log, CURVE, method="doubly-robust", cost=0.1)
     rest = np.arange(corpus.n_queries - 5)
     kept = np.arange(corpus.n_documents) < corpus.query_offsets[rest.size]
-    found = fitting._weights_of_rest(corpus, log, fit, rest, kept)
+    found = fitting._weights_of_rest(corpus, log, fit, rest)
     shown = Shown(corpus.subset(rest), part_of_log(corpus, with_never_shown(log), rest))
     belief = Belief(Cutoff(CURVE, int(log.rank.max())), fit.clip)
     known = with_relevance(belief, fit_relevance(shown, belief, ridges=(fit.ridge,)), shown)
@@ -194,20 +213,20 @@ def test_intervals_are_a_jackknife_that_fits_the_relevance_anew(
 
 @pytest.mark.parametrize("method", ["direct", "doubly-robust"])
 def test_a_fit_that_contradicts_the_weighted_clicks_is_said(
-    corpus: Corpus, joined: JoinedLog, method: str
+    corpus: Corpus, joined: JoinedLog, method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A feature of noise makes all documents of a query about equally relevant."""
+    monkeypatch.setattr(by_rank, "DEVIATIONS", np.inf)  # the test by rank would reject it before
     log = joined.clicks
     noise = np.random.default_rng(0).normal(size=(corpus.n_documents, 1)).astype(np.float32)
     blind = Corpus(noise, corpus.grades, corpus.query_offsets)
     scores = fit_from_log(corpus, log, CURVE, cost=0.1).ranker.score(corpus)
-    for given, severity in ((corpus, "good"), (blind, "warning")):
+    cases = ((corpus, "good"), (blind, "warning"))
+    for given, severity in cases if method == "direct" else cases[:1]:
         judge = judge_by(method, given, log, CURVE)
         found = evaluate_ranker(given, log, scores, CURVE, judge=judge)
         fit = fit_from_log(given, log, CURVE, method=method, cost=0.1)
-        if judge.estimator.key != method:  # the test by rank was faster
-            assert given is blind and not (found.agreement or fit.agreement)
-            continue
+        assert judge.estimator.key == fit.method == method
         for finding in (*found.agreement, *fit.agreement):
             assert (finding.key, finding.severity) == ("weighted_clicks", severity)
         assert len(found.agreement) == len(fit.agreement) == 1
@@ -247,7 +266,7 @@ def test_scores_of_the_logger_are_a_feature_of_the_fit_at_every_place(
 
     rest = np.arange(corpus.n_queries - 5)
     kept = np.arange(corpus.n_documents) < corpus.query_offsets[rest.size]
-    found = fitting._weights_of_rest(blind, many, fit, rest, kept)
+    found = fitting._weights_of_rest(blind, many, fit, rest)
     shown = Shown(
         blind.subset(rest), part_of_log(blind, with_never_shown(many), rest),
         fit.logger_scores[kept],

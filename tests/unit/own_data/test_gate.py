@@ -10,9 +10,16 @@ import pytest
 from tests.meaning import mentions, refused
 from ultr_core.claims.gate_runs import CANDIDATES, Shown, gate_rows
 from ultr_core.inspection import Unshown
-from ultr_core.own_data import Gate, compare_with_shown, gate
+from ultr_core.own_data import (
+    Gate,
+    compare_rankers,
+    compare_with_shown,
+    deployment,
+    evaluation,
+    gate,
+)
 from ultr_core.own_data.deployment import POWER, PROMISE
-from ultr_core.own_data.evaluation import Judge, RankerDifference
+from ultr_core.own_data.evaluation import Judge, RankerDifference, default_judge
 from ultr_core.propensity import ESTIMATORS, Belief
 from ultr_core.risk import Estimate
 from ultr_core.risk.intervals import upper_bound
@@ -81,7 +88,8 @@ def test_a_ranker_passes_where_the_whole_bound_is_below_0(value, candidates, dep
     found = decided(value, candidates=candidates)
     assert found.deploy is deploy
     assert (found.bound < 0) is deploy
-    assert mentions(found.sentence, "mine.json", f"{abs(found.bound):.2f}")
+    size = f"{abs(found.bound):.2f}" if abs(found.bound) >= 0.005 else f"{abs(found.bound):.1g}"
+    assert mentions(found.sentence, "mine.json", size)
     assert found.as_dict()["candidates"] == candidates
 
 
@@ -143,6 +151,38 @@ def test_a_verdict_that_is_withheld_or_clicks_that_trained_do_not_pass() -> None
 def test_a_number_of_candidates_is_a_count(candidates) -> None:
     with refused("whole_number", candidates):
         gate(log_of(400), -RANK.astype(float), CURVE, name="it", candidates=candidates)
+
+
+def test_clicks_that_trained_a_ranker_give_one_answer() -> None:
+    """No verdict beside no deployment, and for the same reason; where nobody knows, it is said."""
+    log, scores = log_of(3_000), np.where(RELEVANT, 100.0, 0.0) - RANK
+    found = {known: gate(log, scores, CURVE, name="it", trained=known)
+             for known in (True, False, None)}  # fmt: skip
+    own = found[True]
+    assert own.difference.withheld and not own.deploy and own.bound is None
+    assert own.declined == own.difference.because and own.declined in own.difference.sentence
+    assert compare_with_shown(log, scores, CURVE, name="it", trained=True) == own.difference
+    assert found[False].deploy and found[None].deploy
+    assert not found[False].difference.withheld
+    assert found[None].sentence.startswith(found[False].sentence)
+    assert len(found[None].sentence) > len(found[False].sentence)
+    other = compare_rankers(log, scores, -scores, CURVE, names=("it", "b"), trained="b")
+    assert other.withheld and mentions(other.sentence, "b")
+
+
+def test_a_small_bound_is_not_written_as_nothing() -> None:
+    found = decided(-0.001 - 0.5 * 1.6448536)
+    assert found.deploy and mentions(found.sentence, "0.001") and "0.00 " not in found.sentence
+
+
+def test_the_judge_is_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    monkeypatch.setattr(
+        deployment, "default_judge", lambda *given: calls.append(1) or default_judge(*given)
+    )
+    monkeypatch.setattr(evaluation, "default_judge", deployment.default_judge)
+    gate(log_of(3_000), -RANK.astype(float), CURVE, name="it")
+    assert len(calls) == 1
 
 
 def test_an_estimator_that_ignores_the_propensities_promises_nothing() -> None:

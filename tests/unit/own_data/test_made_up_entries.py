@@ -86,7 +86,7 @@ def test_pairs_are_counted_and_bounded_only_where_they_are_formed(
         fit_from_log(corpus, joined.clicks, CURVE, cost=1.0, pairs=none)
     pairwise, pointwise = (
         {finding.key for finding in inspect_together(joined, corpus, CURVE, **chosen).findings}
-        for chosen in ({}, {"learner": RIDGE})
+        for chosen in ({}, {"from_pairs": RIDGE.from_pairs})
     )
     assert pairwise - pointwise == {"pairs"}
 

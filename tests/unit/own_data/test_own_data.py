@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.meaning import mentions, refused, without_numbers
 from ultr_core.corpus import Corpus
+from ultr_core.corpus.measures import measure_named
 from ultr_core.corpus.ranking import rank_documents
 from ultr_core.figures import evidence_figure
 from ultr_core.files import parse_corpus, parse_log, parse_proprank, parse_scores
@@ -275,6 +277,15 @@ def test_sentences_are_of_the_estimate_that_was_asked_for() -> None:
     assert found.reports["ips"].estimate.value > 10 * found.reports["clipped"].estimate.value
 
 
+@pytest.mark.parametrize(("asked", "said"), [
+    ({}, 1), ({"measures": (measure_named("RR"),)}, 2), ({"empty": "zero"}, 2),
+])  # fmt: skip
+def test_measures_without_grades_are_said_to_be_left_out(asked: dict[str, Any], said: int) -> None:
+    corpus, log = listed()
+    found = evaluate_ranker(corpus, log, np.arange(1_000.0), CURVE, **asked)
+    assert found.true is None and len(found.notices) == said
+
+
 def listed(*more: tuple[int, int, int]) -> tuple[Corpus, ClickLog]:
     """200 queries of five documents, each shown whole ten times; more: document, rank, clicks."""
     ranks = np.tile(np.arange(1, 6), 200)
@@ -307,8 +318,9 @@ def test_one_row_far_below_the_candidates_decides_nothing(method: str, clicks: i
     corpus, log = listed((0, 5, clicks))
     judge = judge_by(method, corpus, log, CURVE)
     near = compare_with_shown(log, -scores, CURVE, name="it", judge=judge).estimate
-    # Features of noise: what is fitted to them contradicts the weighted clicks.
-    assert near is not None and (near.no_interval == "") == (method != "direct")
+    # Features of noise: the clicks reject what is fitted to them, so that IPS judges.
+    assert near is not None and near.no_interval == ""
+    assert (judge.estimator.key == "ips") == (method in ("", "ips", "direct", "doubly-robust"))
 
 
 @pytest.mark.parametrize("clicks", [1, 5, 6])

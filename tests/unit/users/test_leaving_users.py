@@ -27,6 +27,7 @@ from ultr_core.propensity import (
     RowNumbers,
     estimate_continuation,
 )
+from ultr_core.propensity.hindsight import hindsight_propensities
 from ultr_core.risk import estimate_risk, leaving_moments
 from ultr_core.risk.by_rank import clicks_by_rank
 from ultr_core.settings import POSITION_FIELDS, USERS_FIELD, Settings
@@ -248,6 +249,16 @@ def test_lambda_is_found_in_its_interval(stay: float) -> None:
     mean = np.mean([one.value for one in found])
     error = np.sqrt(sum(one.standard_error**2 for one in found)) / 6
     assert abs(mean - stay) < 4 * error < 0.2
+
+
+def test_lambda_above_1_by_chance_is_1_for_weights() -> None:
+    found = estimate_continuation(many(1.0, 800, 1, queries=100))
+    above = replace(found, value=1.02, low=0.97, high=1.07)
+    assert above.probability == 1.0 and found.probability == min(found.value, 1.0)
+    for one in (found, above):
+        assert (hindsight_propensities(PowerLaw(1.0), one.probability, [2], [1]) <= 0.5).all()
+    with refused("continuation", "1.30", "1.20"):
+        assert replace(found, value=1.3, low=1.2, high=1.4).probability
 
 
 def test_lambda_is_refused_where_it_is_not_identified() -> None:

@@ -1,0 +1,49 @@
+"""Step 6 of the page Your data: whether a ranker may replace what users saw."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.app.field_control import control
+from pages.app.markdown import mark, told
+from pages.views.your_data.bench import bench
+from pages.views.your_data.curve import Propensities
+from pages.views.your_data.evidence import Judged, judging_clip
+from pages.views.your_data.ranker import Ranker
+from ultr_core.content import read
+from ultr_core.jobs.your_data import COMPARED
+from ultr_core.own_data.deployment import POWER, PROMISE, Gate, gate, reason_against
+from ultr_core.propensity import PresentationLog
+
+_WORDS = read(__file__, "your_data").part("gate")
+
+
+def gate_step(
+    log: PresentationLog | None,
+    propensities: Propensities | None,
+    rankers: list[Ranker],
+    judged: Judged | None,
+) -> Gate | None:
+    """The gate's answer, its price, and what choosing among many does; None without evidence."""
+    st.subheader("6 · Gate: may it replace what users saw?")
+    if log is None or propensities is None or judged is None:
+        st.markdown(":material/info: The gate needs evidence about a ranker (step 5).")
+        return None
+    st.markdown(_WORDS.text("promise", promise=PROMISE))
+    compared = max(int(control(COMPARED, width=300)), len(rankers))
+    checks = bench().made["log-checks"]
+    found = gate(
+        judged.joined.clicks, judged.ranker.scores, propensities.curve, name=judged.ranker.name,
+        clip=judging_clip(), candidates=compared, trained=judged.trained,
+        declined=reason_against(
+            [*judged.checks.findings, *checks.warnings], copies=log.copies
+        ),
+    )  # fmt: skip
+    st.markdown(f"{mark('good' if found.deploy else 'stop')} **{told(found.sentence)}**")
+    points = [_WORDS.text("selection")]
+    if compared > COMPARED.default and compared == len(rankers):
+        points.insert(0, _WORDS.text("counted", rankers=len(rankers)))
+    if found.passes_at is not None:
+        points.insert(0, _WORDS.text("price", power=POWER, needed=found.passes_at))
+    st.markdown("\n".join(f"- {told(text)}" for text in points))
+    return found

@@ -1,0 +1,105 @@
+"""Whether a ranker was trained on the clicks that judge it, as far as its file tells."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ultr_core.corpus import Corpus
+from ultr_core.own_data import provenance
+from ultr_core.own_data.fitting import part_of_log
+from ultr_core.own_data.provenance import (
+    FEWEST_CLICKS,
+    KEPT,
+    MUCH,
+    counts_of,
+    fingerprint,
+    trained_on,
+)
+from ultr_core.own_data.samples import SAMPLE_SETTINGS, sample_corpus, simulate_own_log
+from ultr_core.users import ClickLog
+
+Record = dict[str, object]
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return sample_corpus()
+
+
+@pytest.fixture(scope="module")
+def logs(corpus: Corpus) -> tuple[ClickLog, ClickLog]:
+    """Two independent logs of one world."""
+    first, second = (
+        simulate_own_log(corpus, replace(SAMPLE_SETTINGS, clicks=3_000, seed=seed)).logs[0]
+        for seed in (1, 2)
+    )
+    return first, second
+
+
+@pytest.fixture(scope="module")
+def record(corpus: Corpus, logs: tuple[ClickLog, ClickLog]) -> Record:
+    return {"fingerprint": fingerprint(corpus, logs[0]), **counts_of(logs[0])}
+
+
+def with_one_more(log: ClickLog) -> ClickLog:
+    """One more presentation of the first document that was clicked, clicked again."""
+    row = int(np.argmax(log.clicks))
+    more = np.arange(log.clicks.size) == row
+    return ClickLog(
+        log.document, log.rank, log.impressions + more, log.clicks + more, log.query_draws + 1,
+        log.query_offsets, context=log.context, whole_lists=False,
+    )  # fmt: skip
+
+
+def test_a_log_that_differs_by_one_row_is_recognised(
+    corpus: Corpus, logs: tuple[ClickLog, ClickLog], record: Record
+) -> None:
+    same = trained_on(corpus, logs[0], record)
+    assert (same.share, same.same_counts, same.trained) == (1.0, True, True)
+    assert len(fingerprint(corpus, logs[0])) == KEPT
+    changed = trained_on(corpus, with_one_more(logs[0]), record)
+    assert changed.share is not None and 0.98 <= changed.share <= 1
+    assert (changed.same_counts, changed.trained) == (False, True)
+    assert f"{changed.share:.0%}" in changed.told("it")
+
+
+def test_a_part_of_the_training_log_is_recognised_and_a_mixture_has_its_share(
+    corpus: Corpus, logs: tuple[ClickLog, ClickLog], record: Record
+) -> None:
+    part = np.arange(0, corpus.n_queries, 2)
+    found = trained_on(corpus.subset(part), part_of_log(corpus, logs[0], part), record)
+    assert (found.share, found.trained) == (1.0, True)
+    # The first half of the queries has the counts of training, the second those of another log.
+    half = int(corpus.query_offsets[corpus.n_queries // 2])
+    rows = [log.document < half for log in logs]
+    taken = rows[0], ~rows[1]
+    columns = [
+        np.concatenate([getattr(log, name)[row] for log, row in zip(logs, taken, strict=True)])
+        for name in ("document", "rank", "impressions", "clicks")
+    ]
+    mixed = ClickLog(*columns, logs[0].query_draws * 2, corpus.query_offsets, whole_lists=False)
+    share = trained_on(corpus, mixed, record).share
+    assert share == pytest.approx(0.5, abs=0.15)
+
+
+def test_an_independent_log_is_not_accused(
+    corpus: Corpus, logs: tuple[ClickLog, ClickLog], record: Record
+) -> None:
+    found = trained_on(corpus, logs[1], record)
+    assert found.share is not None and found.share < MUCH / 5
+    assert (found.trained, found.told("it")) == (False, "")
+
+
+def test_what_cannot_be_known_is_none(
+    corpus: Corpus, logs: tuple[ClickLog, ClickLog], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file without a record, or a log in which no query has enough clicks."""
+    assert trained_on(corpus, logs[0], {}).trained is None
+    monkeypatch.setattr(provenance, "FEWEST_CLICKS", int(logs[0].clicks_per_query.max()) + 1)
+    record: Record = {"fingerprint": fingerprint(corpus, logs[0])}
+    assert record["fingerprint"] == [] and trained_on(corpus, logs[0], record).trained is None
+    assert FEWEST_CLICKS == 5
+    assert trained_on(corpus, logs[0], counts_of(logs[0])).trained is True
