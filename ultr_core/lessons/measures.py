@@ -15,7 +15,8 @@ from ultr_core.lab.propensity_study import SwapDesign
 from ultr_core.lessons.model import Found, words_of
 from ultr_core.proofs import SmallWorld
 from ultr_core.proofs.enumeration import click_law
-from ultr_core.proofs.repairs import PAIRS, SMALL_CASES
+from ultr_core.proofs.repairs import PAIRS
+from ultr_core.proofs.small_cases import SMALL_CASES
 from ultr_core.proofs.small_query import LETTERS
 from ultr_core.proofs.users import times
 from ultr_core.propensity import click_weight_diagnostics

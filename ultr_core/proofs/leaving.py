@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
 
-from ultr_core.proofs.repairs import FITTED, RANKINGS, RELEVANCE, SIZE, UV
+from ultr_core.proofs.repairs import FITTED, RELEVANCE, SIZE, UV, Enumerated
 from ultr_core.proofs.users import ONE, ZERO
 
 
@@ -59,7 +59,7 @@ Visit = tuple[tuple[int, ...], Fraction]
 
 
 @dataclass(frozen=True)
-class LeavingCase:
+class LeavingCase(Enumerated):
     """An estimator and users who may leave after a click, on the query of `repairs`.
 
     Attributes:
@@ -127,21 +127,9 @@ class LeavingCase:
             found += new[document] * (u * click + v)
         return found
 
-    @cached_property
-    def errors(self) -> dict[tuple[int, ...], Fraction]:
-        """E[R_hat(S)] minus what users who never leave would give, of each ranking S."""
-        found = {}
-        for new in RANKINGS:
-            expected = sum((p * self.total(new, c) for c, p in self.law.items()), ZERO)
-            found[new] = expected - sum(
-                (rank * a for rank, a in zip(new, self.clicked, strict=True)), ZERO
-            )
-        return found
-
-    @property
-    def largest_error(self) -> Fraction:
-        """The error that is farthest from 0."""
-        return max(self.errors.values(), key=abs)
+    def claimed(self, new: Sequence[int]) -> Fraction:
+        """What clicks of users who never leave would say; without noise, R(S)."""
+        return sum((rank * a for rank, a in zip(new, self.clicked, strict=True)), ZERO)
 
     def moments(self, new: Sequence[int]) -> tuple[Fraction, Fraction]:
         """Mean and variance of one presentation, every pattern enumerated."""

@@ -48,7 +48,8 @@ from ultr_core.studies import (
 SHIPPED, COMPUTED = "shipped", "quick"
 LOSS = LOSSES["sum-of-ranks"]
 SWITCH = {
-    "trust-steep": "trust", "trust-mild": "trust", "cut": "cut", "wrong-curve": "wrong-curve",
+    "trust-steep": "trust", "trust-mild": "trust", "leaving": "cascade", "cut": "cut",
+    "wrong-curve": "wrong-curve",
 }  # fmt: skip
 """By break: the switch of the Proofs that breaks the same."""
 COMPARED = (
