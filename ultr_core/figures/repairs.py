@@ -36,7 +36,9 @@ from ultr_core.users import LeavingUsers
 
 FloatArray = NDArray[np.float64]
 
-ROW = 42
+ROW, CLOSE_ROW, FEW_ROWS = 42, 36, 5
+"""Pixels of a row, and with more than a few rows, so that the enumeration is on the first
+screen."""
 _WIDE = 450
 """Pixels from which the names of the rules have their values."""
 RULES = {"production": "Production", "skyline": "Skyline"}
@@ -73,10 +75,11 @@ def repair_figure(result: StudyResult, point: Point, *, theme: Theme = "light") 
     inside = production is not None and production < (low + high) / 2
     spec = with_domains(_risks(order, inside, theme), x=(low, high))
     told = "; ".join(str(row["name"]) for row in rows)
+    row = ROW if len(order) <= FEW_ROWS else CLOSE_ROW
     return Figure(
         f"repair-{study.name}", f"{study.title}: test risk with {point.x:,.0f} clicks",
         f"{repair_headline(result, point)} Test risk, lower is better: {told}.",
-        data, spec, height=ROW * len(order) + AXIS_HEIGHT + 23,
+        data, spec, height=row * len(order) + AXIS_HEIGHT + 23,
     )  # fmt: skip
 
 
@@ -136,13 +139,9 @@ LOOK, RELEVANT, IRRELEVANT, BELIEVED = "look", "relevant", "irrelevant", "believ
 ABOVE = ("above-0", "above-1", "above-2")
 """By clicks above: of users who leave, their chance of looking."""
 NAMES = {
-    **dict(
-        zip(
-            ABOVE,
-            ("looks, no click above", "looks, one click above", "looks, two clicks above"),
-            strict=True,
-        )
-    ),
+    ABOVE[0]: "looks: no click above",
+    ABOVE[1]: "one click above",
+    ABOVE[2]: "two clicks above",
     LOOK: "looks",
     RELEVANT: "clicks a relevant document",
     IRRELEVANT: "clicks an irrelevant document",
@@ -226,7 +225,8 @@ def _users(names: tuple[str, ...], cut: int, theme: Theme) -> dict[str, Any]:
     x_of = along(alt.X, "Rank", {"domain": [1, LAST_RANK], "nice": False}, axis)
     y = along(alt.Y, "Probability", {"domain": [0, 1], "nice": False}, {"format": ".1f"})("value")
     tooltip = tooltips(("rank:Q", "Rank"), ("value:Q", "Probability", ".3f"))
-    layers = []
+    layers: list[alt.Chart] = []
+    left = 140 if ABOVE[0] in names else 70  # their curve falls slowly
     for place, name in enumerate(names):
         look = _looks(ink)[name]
         rows = rows_of(name)
@@ -236,7 +236,7 @@ def _users(names: tuple[str, ...], cut: int, theme: Theme) -> dict[str, Any]:
             rows.mark_point(size=30, filled=True, color=look["color"], opacity=1).encode(
                 x=x_of("rank"), y=y, tooltip=tooltip
             ),
-            *key_line(once, NAMES[name], ink, left=70, y=14 + 22 * place, **look),
+            *key_line(once, NAMES[name], ink, left=left, y=14 + 22 * place, **look),
         ]
     if cut:
         unseen = once.mark_text(align="left", color=ink.text)
