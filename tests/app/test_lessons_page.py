@@ -201,6 +201,7 @@ def test_a_lesson_names_its_own_users_instead_of_a_noise_that_they_do_not_have()
     told = {each.key: world_words(each, each.settings(Settings())) for each in LESSONS}
     assert {key for key, text in told.items() if "ε₋" not in text} == {"trust-top"}
     assert USERS["trust-steep"].label in told["trust-top"]
+    assert mentions(told["leaving"], USERS["leaving"].label, 0.3, "0.1")
 
 
 def test_glossary_is_listed(open_app: OpenApp) -> None:

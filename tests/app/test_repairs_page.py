@@ -16,7 +16,7 @@ from tests.app.pages import open_savers
 from tests.meaning import mentions
 from ultr_core.jobs.repairs import AT, BREAK, CLICKS
 from ultr_core.proofs import BREAKS
-from ultr_core.proofs.repairs import SMALL_CASES
+from ultr_core.proofs.small_cases import SMALL_CASES
 from ultr_core.studies import LOSSES, REPAIRS, STUDIES, judge, repair_headline, shipped_result
 from ultr_core.users import LOGGERS
 
@@ -86,9 +86,10 @@ def test_a_break_makes_its_point_untouched_and_trains_nothing(
 
 
 def test_the_line_says_which_is_unbiased_and_by_how_much_others_are_off() -> None:
-    for name in ("trust-steep", "trust-mild", "cut", "wrong-curve"):
+    for name in ("trust-steep", "trust-mild", "leaving", "cut", "wrong-curve"):
         assert mentions(enumerated(name), "unbiased", "0")
     assert mentions(enumerated("trust-steep"), "3.14", "24 of 224")
+    assert mentions(enumerated("leaving"), "1.60", "8 of 224", "0.36", "13.60", "5.04")
     assert mentions(enumerated("few-clicks"), "0.20", "7.55", "6.00")
     assert fraction_text(SMALL_CASES["trust-mild"]["propensity"].largest_error) == "3.23"
     assert fraction_text(Fraction(6841, 1800)) == "3.80 (6841/1800)"

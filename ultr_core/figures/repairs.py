@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import altair as alt
 import numpy as np
+from numpy.typing import NDArray
 
 from ultr_core.figures.axes import stable_range
 from ultr_core.figures.dots import AXIS_HEIGHT
@@ -31,8 +32,13 @@ from ultr_core.risk import plus_minus
 from ultr_core.settings import Settings
 from ultr_core.studies import FIXED_METHODS, STUDY_METHODS, Point, StudyResult, repair_headline
 from ultr_core.studies.cells import settings_of
+from ultr_core.users import LeavingUsers
 
-ROW = 42
+FloatArray = NDArray[np.float64]
+
+ROW, CLOSE_ROW, FEW_ROWS = 42, 36, 5
+"""Pixels of a row, and with more than a few rows, so that the enumeration is on the first
+screen."""
 _WIDE = 450
 """Pixels from which the names of the rules have their values."""
 RULES = {"production": "Production", "skyline": "Skyline"}
@@ -69,10 +75,11 @@ def repair_figure(result: StudyResult, point: Point, *, theme: Theme = "light") 
     inside = production is not None and production < (low + high) / 2
     spec = with_domains(_risks(order, inside, theme), x=(low, high))
     told = "; ".join(str(row["name"]) for row in rows)
+    row = ROW if len(order) <= FEW_ROWS else CLOSE_ROW
     return Figure(
         f"repair-{study.name}", f"{study.title}: test risk with {point.x:,.0f} clicks",
         f"{repair_headline(result, point)} Test risk, lower is better: {told}.",
-        data, spec, height=ROW * len(order) + AXIS_HEIGHT + 23,
+        data, spec, height=row * len(order) + AXIS_HEIGHT + 23,
     )  # fmt: skip
 
 
@@ -127,8 +134,14 @@ def _risks(order: tuple[str, ...], inside: bool, theme: Theme) -> dict[str, Any]
 # Users, by rank.
 
 LAST_RANK = 20
+RANKS = np.arange(1, LAST_RANK + 1)
 LOOK, RELEVANT, IRRELEVANT, BELIEVED = "look", "relevant", "irrelevant", "believed"
+ABOVE = ("above-0", "above-1", "above-2")
+"""By clicks above: of users who leave, their chance of looking."""
 NAMES = {
+    ABOVE[0]: "looks: no click above",
+    ABOVE[1]: "one click above",
+    ABOVE[2]: "two clicks above",
     LOOK: "looks",
     RELEVANT: "clicks a relevant document",
     IRRELEVANT: "clicks an irrelevant document",
@@ -141,26 +154,20 @@ def users_figure(
 ) -> Figure:
     """How users with these settings look and click by rank; nobody sees what is below the lists.
 
-    believing: keys of methods of a study whose assumed curves are drawn as well.
+    Of users who leave: how likely they look, by the clicks above. believing: keys of methods of a
+    study whose assumed curves are drawn as well.
     """
-    ranks = np.arange(1, LAST_RANK + 1)
-    users = click_model(settings)
-    alpha, beta = users.affine(ranks)
-    series = {LOOK: [users.curve.at(ranks)], RELEVANT: [alpha + beta], IRRELEVANT: [beta]}
-    if np.allclose(alpha + beta, users.curve.at(ranks)):
-        del series[RELEVANT]  # the same line: who looks at a relevant document clicks it
-    if believing:
-        assumed = [assumed_curve(settings_of(key, settings)).at(ranks) for key in believing]
-        series = {LOOK: [users.curve.at(ranks)], BELIEVED: assumed}
+    series = _by_rank(settings, believing)
     rows = [
         {"part": name, "rank": int(rank), "value": float(value), "curve": number}
         for name, curves in series.items()
         for number, curve in enumerate(curves)
-        for rank, value in zip(ranks, curve, strict=True)
+        for rank, value in zip(RANKS, curve, strict=True)
+        if rank >= _first_rank(name)
     ]
     data = {name: [row[name] for row in rows] for name in ("part", "rank", "value", "curve")}
     told = "; ".join(
-        f"{NAMES[name]} {', '.join(f'{curve[0]:.2f} to {curve[-1]:.2f}' for curve in curves)}"
+        f"{NAMES[name]} {', '.join(_ends(name, curve) for curve in curves)}"
         for name, curves in series.items()
     )
     cut = settings.shown if settings.shown < LAST_RANK else 0
@@ -172,16 +179,42 @@ def users_figure(
     )  # fmt: skip
 
 
+def _by_rank(settings: Settings, believing: Sequence[str]) -> dict[str, list[FloatArray]]:
+    """Curves [ranks] of the users by what they are of."""
+    users = click_model(settings)
+    look = users.curve.at(RANKS)
+    if isinstance(users, LeavingUsers):
+        return {name: [look * users.continuation**h] for h, name in enumerate(ABOVE)}
+    if believing:
+        assumed = [assumed_curve(settings_of(key, settings)).at(RANKS) for key in believing]
+        return {LOOK: [look], BELIEVED: assumed}
+    alpha, beta = users.affine(RANKS)
+    if np.allclose(alpha + beta, look):  # one line: who looks at a relevant document clicks it
+        return {LOOK: [look], IRRELEVANT: [beta]}
+    return {LOOK: [look], RELEVANT: [alpha + beta], IRRELEVANT: [beta]}
+
+
+def _ends(name: str, curve: FloatArray) -> str:
+    return f"{curve[_first_rank(name) - 1]:.2f} to {curve[-1]:.2f}"
+
+
+def _first_rank(name: str) -> int:
+    """Where a curve begins: h clicks above need h ranks above."""
+    return ABOVE.index(name) + 1 if name in ABOVE else 1
+
+
 def _looks(ink: Ink) -> dict[str, dict[str, Any]]:
+    blue = METHOD_STYLES["propensity"].color
     return {
+        ABOVE[0]: {"color": ink.quiet, "strokeWidth": 5},
+        ABOVE[1]: {"color": blue, "strokeWidth": 3},
+        ABOVE[2]: {"color": blue, "strokeWidth": 3, "strokeDash": [3, 3]},
         LOOK: {"color": ink.quiet, "strokeWidth": 5},
-        RELEVANT: {"color": METHOD_STYLES["propensity"].color, "strokeWidth": 3},
+        RELEVANT: {"color": blue, "strokeWidth": 3},
         IRRELEVANT: {
             "color": METHOD_STYLES["naive"].color, "strokeWidth": 3, "strokeDash": [6, 3],
         },
-        BELIEVED: {
-            "color": METHOD_STYLES["propensity"].color, "strokeWidth": 2.5, "strokeDash": [7, 4],
-        },
+        BELIEVED: {"color": blue, "strokeWidth": 2.5, "strokeDash": [7, 4]},
     }  # fmt: skip
 
 
@@ -192,17 +225,18 @@ def _users(names: tuple[str, ...], cut: int, theme: Theme) -> dict[str, Any]:
     x_of = along(alt.X, "Rank", {"domain": [1, LAST_RANK], "nice": False}, axis)
     y = along(alt.Y, "Probability", {"domain": [0, 1], "nice": False}, {"format": ".1f"})("value")
     tooltip = tooltips(("rank:Q", "Rank"), ("value:Q", "Probability", ".3f"))
-    layers = []
+    layers: list[alt.Chart] = []
+    left = 140 if ABOVE[0] in names else 70  # their curve falls slowly
     for place, name in enumerate(names):
         look = _looks(ink)[name]
         rows = rows_of(name)
-        once = rows.transform_filter((alt.datum.rank == 1) & (alt.datum.curve == 0))
+        once = rows.transform_filter((alt.datum.rank == _first_rank(name)) & (alt.datum.curve == 0))
         layers += [
             rows.mark_line(**look).encode(x=x_of("rank"), y=y, detail="curve:N"),
             rows.mark_point(size=30, filled=True, color=look["color"], opacity=1).encode(
                 x=x_of("rank"), y=y, tooltip=tooltip
             ),
-            *key_line(once, NAMES[name], ink, left=70, y=14 + 22 * place, **look),
+            *key_line(once, NAMES[name], ink, left=left, y=14 + 22 * place, **look),
         ]
     if cut:
         unseen = once.mark_text(align="left", color=ink.text)

@@ -108,6 +108,7 @@ STYLES: Mapping[str, MethodStyle] = MappingProxyType(
         "too-flat": replace(METHOD_STYLES["propensity"], shape="triangle-right", dash=(2, 3)),
         "replace-last": replace(REPAIR_STYLES["policy-aware"], shape="diamond", dash=(6, 3)),
         "plackett-luce": REPAIR_STYLES["policy-aware"],
+        "mixture": REPAIR_STYLES["policy-aware-known"],
     }
 )
 SHORT_NAMES: Mapping[str, str] = MappingProxyType(
@@ -125,6 +126,9 @@ SHORT_NAMES: Mapping[str, str] = MappingProxyType(
         "too-flat": "η′ = 0.5",
         "replace-last": "Replace last",
         "plackett-luce": "Plackett-Luce",
+        "mixture": "Mixture",
+        "hindsight": "Hindsight",
+        "hindsight-doubly-robust": "Hindsight DR",
         "skyline": "Skyline",
     }
 )
@@ -135,7 +139,7 @@ _CUT_NAMED = 3
 _SLOTS = {
     "naive": -1, "propensity": 0, "clipped": 1, "affine": 1, "replace-last": 1, "too-steep": 1,
     "skip-above": 2, "direct": 2, "affine-doubly-robust": 2, "plackett-luce": 2, "too-flat": 2,
-    "doubly-robust": 3,
+    "hindsight": 1, "hindsight-doubly-robust": 2, "doubly-robust": 3, "mixture": 4,
 }  # fmt: skip
 """No two of a study are equal."""
 _SIDE_BY_SIDE: Any = {

@@ -44,8 +44,8 @@ REPAIR_STYLES: Mapping[str, MethodStyle] = MappingProxyType(
         "affine-doubly-robust": MethodStyle("#9A57C0", "diamond", (8, 3)),
         "policy-aware": MethodStyle("#5F8A1F", "square", (1, 0)),
         "policy-aware-known": MethodStyle("#3E7A6A", "square", (2, 3)),
-        "hindsight": MethodStyle("#A8442A", "wedge", (1, 0)),
-        "hindsight-doubly-robust": MethodStyle("#8E4B8A", "stroke", (8, 3)),
+        "hindsight": MethodStyle("#A8442A", "triangle-left", (1, 0)),
+        "hindsight-doubly-robust": MethodStyle("#8E4B8A", "square", (8, 3)),
     }
 )
 """Of the methods that a comparison has only if it is asked for them."""

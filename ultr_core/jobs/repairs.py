@@ -16,6 +16,7 @@ BREAK = Choice(
         "few-clicks": "Few clicks",
         "trust-steep": "Trust in the top",
         "trust-mild": "Mild trust",
+        "leaving": "Leaving users",
         "cut": "Lists of ten",
         "wrong-curve": "Wrong propensities",
     },
@@ -91,7 +92,8 @@ def cells(state: PageState) -> list[Cell]:
         ),
         code(
             f"""
-            from ultr_core.proofs.repairs import PAIRS, SMALL_CASES
+            from ultr_core.proofs.repairs import PAIRS
+            from ultr_core.proofs.small_cases import SMALL_CASES
 
             for method, case in SMALL_CASES["{name}"].items():
                 pairs = f"{{case.wrong_pairs}} of {{len(PAIRS)}} pairs"

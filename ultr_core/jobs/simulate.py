@@ -23,8 +23,13 @@ _NOTES = "--json prints out, clicks, query_draws, rankers, settings and notices.
 _SETTINGS = (
     "eta", "eps_minus", "eps_plus", "clicks", "seed", "corpus_seed", "relevant_grade",
 )  # fmt: skip
+_USERS = ("users", "continuation")
 _HELPS = {
     "clicks": "Expected number of clicks in the log.",
+    "users": "How users click. Trusting users have their own curve and noise, so η, ε₊, ε₋ and a "
+    "given curve have no effect. Leaving users continue after a click only with probability λ; "
+    "--sessions keeps which clicks were above.",
+    "continuation": "Probability that a leaving user continues down the list after a click.",
     "seed": "Random seed for the simulated users. The same seed draws the same queries with and "
     "without --sessions, but not the same clicks.",
 }
@@ -51,7 +56,11 @@ class Written:
             "clicks": self.clicks.clicks,
             "query_draws": self.query_draws,
             "rankers": len(self.clicks.logs),
-            "settings": {name: getattr(self.settings, name) for name in _SETTINGS},
+            "settings": {
+                name: value
+                for name, value in self.settings.as_dict().items()
+                if name in (*_SETTINGS, *_USERS)
+            },
             "notices": list(self.clicks.notices),
         }
 
@@ -122,7 +131,7 @@ JOB = Job(
             help="one row for each document shown, with its page, instead of counts",
         ),
     ),
-    settings=setting_fields(*_SETTINGS, "curve", **_HELPS),
+    settings=setting_fields(*_SETTINGS, "curve", *_USERS, **_HELPS),
     show=Written.show,
     as_dict=Written.as_dict,
     notes=_NOTES,

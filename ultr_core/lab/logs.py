@@ -11,10 +11,18 @@ from numpy.typing import NDArray
 
 from ultr_core.curve_values import CURVES, Values
 from ultr_core.errors import InputError
+from ultr_core.fields import Choice, Number
 from ultr_core.lab.world import LoggedQueries, World
 from ultr_core.propensity import Belief
 from ultr_core.propensity.curves import MeasuredCurve, table_curve
-from ultr_core.settings import FURTHER_FIELDS, LOGGER_FIELD, SHOWN_FIELD, Settings
+from ultr_core.settings import (
+    CONTINUATION_FIELD,
+    FURTHER_FIELDS,
+    LOGGER_FIELD,
+    SHOWN_FIELD,
+    USERS_FIELD,
+    Settings,
+)
 from ultr_core.users import (
     LOGGERS,
     USERS,
@@ -93,19 +101,25 @@ class Logs:
 def user_model(settings: Settings) -> PositionModel:
     """The position model with click noise that the simulated users follow (section 5).
 
-    Raises InputError for other kinds of users, which only a comparison of rankers supports.
+    Raises InputError for other kinds of users, lists that are cut, and other loggers.
     """
-    for field in FURTHER_FIELDS:
-        if field.name in settings.further:
-            value = field.shown(getattr(settings, field.name))
-            raise InputError(
-                f"Only a comparison of rankers can have {field.label} = {value}; everything else "
-                f"needs {field.shown(field.default)}.",
-                field.name,
-            )
+    require_usual(settings, *FURTHER_FIELDS)
     found = click_model(settings)
     assert isinstance(found, PositionModel)
     return found
+
+
+def require_usual(settings: Settings, *fields: Choice | Number) -> None:
+    """Raise InputError unless these fields, of ``FURTHER_FIELDS``, are at their defaults."""
+    for field in fields:
+        if field.name in settings.further:
+            value = field.shown(getattr(settings, field.name))
+            also = " or a simulated log" if field in (USERS_FIELD, CONTINUATION_FIELD) else ""
+            raise InputError(
+                f"Only a comparison of rankers{also} can have {field.label} = {value}; everything "
+                f"else needs {field.shown(field.default)}.",
+                field.name,
+            )
 
 
 def click_model(settings: Settings) -> AffineUsers:

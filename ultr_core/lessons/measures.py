@@ -10,20 +10,21 @@ import numpy as np
 from ultr_core.errors import InputError
 from ultr_core.lab import Comparison, Lab, World, small_world, user_model
 from ultr_core.lab.live import PAPER_RESULTS
-from ultr_core.lab.logs import assumed_curve, true_curve
+from ultr_core.lab.logs import assumed_curve, click_model, true_curve
 from ultr_core.lab.propensity_study import SwapDesign
 from ultr_core.lessons.model import Found, words_of
 from ultr_core.proofs import SmallWorld
 from ultr_core.proofs.enumeration import click_law
-from ultr_core.proofs.repairs import PAIRS, SMALL_CASES
+from ultr_core.proofs.repairs import PAIRS
+from ultr_core.proofs.small_cases import SMALL_CASES
 from ultr_core.proofs.small_query import LETTERS
 from ultr_core.proofs.users import times
-from ultr_core.propensity import click_weight_diagnostics
+from ultr_core.propensity import click_weight_diagnostics, hindsight_propensities
 from ultr_core.risk import interval_over_draws, shown_difference
 from ultr_core.risk.sign_test import SignTest, sign_test
 from ultr_core.settings import Settings
-from ultr_core.studies import load_shipped
-from ultr_core.users import ClickLog, PowerLaw, TrustBiasModel
+from ultr_core.studies import STUDIES, load_shipped
+from ultr_core.users import ClickLog, LeavingUsers, PowerLaw, TrustBiasModel
 
 PRESENTATIONS = 1_000
 """Presentations in the exercise of the first lesson."""
@@ -422,6 +423,82 @@ def trusted(lab: Lab) -> Found:
         "by_relevant": (1 - beta) / (alpha + beta), "answer": (1 - beta) / alpha,
     }  # fmt: skip
     return Found.told("trust-top", numbers)
+
+
+LEAVING = "leaving"
+LEAVING_METHODS = {
+    "naive": "naive", "weighted": "propensity", "hindsight": "hindsight",
+    "robust": "hindsight-doubly-robust",
+}  # fmt: skip
+"""Methods of the lesson on users who leave, by the names of their numbers."""
+LEAVING_TASK = (10, 2)
+"""Rank and clicks above in the exercise on propensities in hindsight."""
+HEAVIEST = 0.01
+"""Share of the clicks whose share of the weight is told."""
+ALIKE = 0.05
+"""Rankers that differ by less than this share of the gap count as equally good."""
+
+
+def leaving_lab(lab: Lab) -> Lab:
+    """The lesson's world with users who leave, as many of them as in the study of leaving."""
+    stay = STUDIES[LEAVING].fixed["continuation"]
+    return lab.at(lab.settings.with_values(users=LEAVING, continuation=stay))
+
+
+def left_by_rank(lab: Lab) -> dict[str, float]:
+    """How many users are still there at a deep rank, and clicks lost to leaving; needs no click."""
+    at, queries = leaving_lab(lab), lab.world().train
+    users, deep = click_model(at.settings), _deep_rank(lab.world())
+    assert isinstance(users, LeavingUsers)
+    of, ranks = queries.relevance, queries.presented_ranks
+    clicked = users.click_probability(of, ranks, queries.corpus.query_offsets)
+    never_left = users.at_first.click_probability(of, ranks)
+    here = ranks == deep
+    return {
+        "stay": users.continuation, "deep": deep,
+        "still": 100 * float((clicked[here] / never_left[here]).mean()),
+        "lost": 100 * (1 - float(clicked.sum() / never_left.sum())),
+    }  # fmt: skip
+
+
+def leaving_risks(lab: Lab) -> dict[str, float]:
+    """Test risks of the rankers trained on clicks of users who leave, on one click log."""
+    at = leaving_lab(lab)
+    return {name: at.trained(0, key).test.risk for name, key in LEAVING_METHODS.items()}
+
+
+def left(lab: Lab) -> Found:
+    """Lesson 12: weights in hindsight are unbiased, and lose to biased ones for their variance."""
+    risks, fixed = leaving_risks(lab), baselines(lab)
+    ahead = risks["weighted"] - risks["hindsight"]
+    alike = abs(ahead) <= ALIKE * abs(fixed["production"] - fixed["skyline"])
+    small = SMALL_CASES[LEAVING]
+    spread = small["hindsight"].variance / small["propensity"].variance
+    rank, above = LEAVING_TASK
+    numbers = left_by_rank(lab) | _heavy_clicks(leaving_lab(lab)) | fixed | risks
+    p, stay = float(true_curve(lab.settings).at(rank)), numbers["stay"]
+    numbers |= {
+        "truth": 2 if alike else 0 if ahead > 0 else 1,
+        "wrong": small["propensity"].wrong_pairs, "pairs": len(PAIRS),
+        "times": float(spread) ** 0.5, "rank": rank, "above": above, "p": p,
+        "by_rank": 1 / p, "once": 1 / (p * stay), "propensity": p * stay**above,
+        "added": 1 / (p * stay * above), "answer": 1 / (p * stay**above),
+    }  # fmt: skip
+    return Found.told("leaving", numbers)
+
+
+def _heavy_clicks(at: Lab) -> dict[str, float]:
+    """The largest weight in hindsight in the log, and what the heaviest clicks have of all."""
+    log, stay = at.logs().train, at.settings.continuation
+    weight = 1 / hindsight_propensities(true_curve(at.settings), stay, log.rank, log.context)
+    order = np.argsort(-weight)
+    clicks, weight = log.clicks[order], weight[order]
+    before = np.cumsum(clicks) - clicks
+    heavy = np.clip(HEAVIEST * log.total_clicks - before, 0, clicks)
+    return {
+        "largest": float(weight[clicks > 0].max()),
+        "heavy": 100 * float(heavy @ weight / (clicks @ weight)),
+    }
 
 
 def click_rate(log: ClickLog, rank: int) -> float:

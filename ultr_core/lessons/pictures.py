@@ -15,10 +15,12 @@ from ultr_core.lab.logs import true_curve
 from ultr_core.lab.propensity_study import SwapDesign, true_ratios
 from ultr_core.lessons.measures import (
     BELIEFS,
+    LEAVING_METHODS,
     ROBUST,
     belief_risks,
     clean_world,
     click_rate,
+    leaving_risks,
     naive_and_weighted,
     robust_comparison,
     trust_risks,
@@ -123,6 +125,13 @@ def trusted(lab: Lab, theme: Theme) -> Figure:
     return _risks({key: interval_over_draws([risk]) for key, risk in keys}, theme)
 
 
+def left(lab: Lab, theme: Theme) -> Figure:
+    """Test risks of naive, weighted and both hindsight rankers of users who leave."""
+    found = leaving_risks(lab)
+    risks = {LEAVING_METHODS[name]: interval_over_draws([risk]) for name, risk in found.items()}
+    return _risks(risks, theme)
+
+
 def _risks(found: Mapping[str, Estimate], theme: Theme) -> Figure:
     """Test risks of rankers by the key of their method, on one axis."""
     import pandas as pd
@@ -131,8 +140,9 @@ def _risks(found: Mapping[str, Estimate], theme: Theme) -> Figure:
     from ultr_core.figures.dots import COLUMNS
 
     rows = []
+    others = [key for key in found if key not in METHOD_STYLES]
     for key, risk in found.items():
-        style = key if key in METHOD_STYLES else "neutral-0"
+        style = f"neutral-{others.index(key)}" if key in others else key
         text = plus_minus(risk.value, (risk.high - risk.low) / 2)
         row = (style, METHODS[key].label, risk.value, risk.low, risk.high, text)
         rows.append(dict(zip(COLUMNS, row, strict=True)))

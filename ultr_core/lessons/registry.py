@@ -1,4 +1,4 @@
-"""The eleven lessons and the glossary: what measures and draws each; the rest is in text files."""
+"""The twelve lessons and the glossary: what measures and draws each; the rest is in text files."""
 
 from __future__ import annotations
 
@@ -144,6 +144,13 @@ LESSONS: tuple[Lesson, ...] = (
         pictures.trusted,
         given=measures.trust_by_rank,
         users=measures.TRUST,
+    ),
+    _lesson(
+        "leaving",
+        measures.left,
+        pictures.left,
+        given=measures.left_by_rank,
+        users=measures.LEAVING,
     ),
 )
 """All lessons in their order; the first one has number 1."""

@@ -28,12 +28,14 @@ from ultr_core.corpus.ranking import (
 from ultr_core.files import curve_text, write_letor
 from ultr_core.files.ranker_files import ranker_text
 from ultr_core.files.score_files import scores_text
-from ultr_core.lab.logs import draws_for, user_model
+from ultr_core.lab.logs import click_model, draws_for, require_usual
 from ultr_core.lab.production import train_production_ranker
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.limits import Limit
-from ultr_core.settings import Settings
-from ultr_core.users import ClickLog, PowerLaw, simulate_counts
+from ultr_core.settings import LOGGER_FIELD, SHOWN_FIELD, Settings
+from ultr_core.users import ClickLog, LeavingUsers, PowerLaw, simulate_counts, simulate_leaving
+from ultr_core.users.leaving import leave_after_clicks
+from ultr_core.users.registry import AffineUsers
 from ultr_core.users.simulation import Sessions, simulate_sessions
 
 MOST_RANKERS = 5
@@ -135,26 +137,26 @@ def simulate_own_log(
     number of draws is such that ``settings.clicks`` clicks are expected in all. ``sessions`` keeps
     every event instead of counts. ``pairs`` is the most that each ranker may be trained on.
 
-    Raises InputError for a number of rankers outside 1 to ``MOST_RANKERS``, a corpus without a
-    query that has relevant and irrelevant documents, or more pairs than that.
+    Raises InputError for a number of rankers outside 1 to ``MOST_RANKERS``, lists that are cut or
+    vary, a corpus without a query that has relevant and irrelevant documents, or more pairs than
+    that.
     """
+    require_usual(settings, LOGGER_FIELD, SHOWN_FIELD)
     rankers = whole_in_range(rankers, "The number of rankers", 1, MOST_RANKERS)
     threshold, notice = propose_relevance_threshold((corpus,), settings.relevant_grade)
     relevance = corpus.relevance(threshold)
-    model = user_model(settings)
+    users = click_model(settings)
     logs, events, shown = [], [], []
     for number in range(rankers):
         seed_of_ranker = settings.corpus_seed + number
         production = train_production_ranker(corpus, threshold, seed_of_ranker, pairs=pairs)
         ranks = rank_documents(production.ranker.score(corpus), corpus.query_offsets)
-        probability = model.click_probability(relevance, ranks)
-        draws = draws_for(settings.clicks / rankers, probability, corpus.query_offsets)
         seed = np.random.SeedSequence(settings.seed, spawn_key=(number, 2))
-        if sessions:
-            log, happened = simulate_sessions(probability, ranks, corpus.query_offsets, draws, seed)
+        log, happened = _clicks_on(
+            ranks, corpus, relevance, users, settings.clicks / rankers, seed, sessions
+        )
+        if happened is not None:
             events.append(happened)
-        else:
-            log = simulate_counts(probability, ranks, corpus.query_offsets, draws, seed)
         logs.append(log)
         shown.append(ranks)
     return OwnClicks(
@@ -163,6 +165,43 @@ def simulate_own_log(
         tuple(events) if sessions else None,
         tuple(shown),
         () if notice is None else (notice,),
+    )
+
+
+def _clicks_on(
+    ranks: NDArray[np.int32],
+    corpus: Corpus,
+    relevance: NDArray[np.bool_],
+    users: AffineUsers,
+    clicks: float,
+    seed: np.random.SeedSequence,
+    sessions: bool,
+) -> tuple[ClickLog, Sessions | None]:
+    """Clicks on one ranker's lists, and what happened in each presentation if that is asked for."""
+    offsets = corpus.query_offsets
+    if not isinstance(users, LeavingUsers):
+        probability = users.click_probability(relevance, ranks)
+        draws = draws_for(clicks, probability, offsets)
+        if sessions:
+            return simulate_sessions(probability, ranks, offsets, draws, seed)
+        return simulate_counts(probability, ranks, offsets, draws, seed), None
+    draws = draws_for(clicks, users.click_probability(relevance, ranks, offsets), offsets)
+    if not sessions:
+        log = simulate_leaving(users, relevance, ranks, offsets, draws, seed)
+        return _by_document(log, ranks, log.clicks_per_document), None
+    at_first = users.at_first.click_probability(relevance, ranks)
+    log, stayed = simulate_sessions(at_first, ranks, offsets, draws, seed)
+    happened = leave_after_clicks(stayed, ranks, users.continuation, seed)
+    clicked = np.bincount(happened.click_document, minlength=corpus.n_documents)
+    return _by_document(log, ranks, clicked), happened
+
+
+def _by_document(log: ClickLog, ranks: NDArray[np.int32], clicks: NDArray[np.int64]) -> ClickLog:
+    """The presentations of a log of whole lists with these clicks [documents], a row for each."""
+    shown = np.repeat(log.draws, np.diff(log.query_offsets))
+    every = np.arange(ranks.size)
+    return ClickLog(
+        every, ranks, shown, clicks, log.query_draws, log.query_offsets, draws=log.draws
     )
 
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
 
-from ultr_core.proofs.repairs import FITTED, RANKINGS, RELEVANCE, SIZE, UV
+from ultr_core.proofs.repairs import FITTED, RANKINGS, RELEVANCE, SIZE, UV, Enumerated
 from ultr_core.proofs.users import ONE, ZERO
 
 
@@ -59,7 +59,7 @@ Visit = tuple[tuple[int, ...], Fraction]
 
 
 @dataclass(frozen=True)
-class LeavingCase:
+class LeavingCase(Enumerated):
     """An estimator and users who may leave after a click, on the query of `repairs`.
 
     Attributes:
@@ -127,6 +127,10 @@ class LeavingCase:
             found += new[document] * (u * click + v)
         return found
 
+    def claimed(self, new: Sequence[int]) -> Fraction:
+        """What clicks of users who never leave would say; without noise, R(S)."""
+        return sum((rank * a for rank, a in zip(new, self.clicked, strict=True)), ZERO)
+
     @cached_property
     def means(self) -> tuple[Fraction, ...]:
         """E[u c + v] [documents], over every click pattern."""
@@ -139,17 +143,12 @@ class LeavingCase:
 
     @cached_property
     def errors(self) -> dict[tuple[int, ...], Fraction]:
-        """E[R_hat(S)] minus what users who never leave would give, of each ranking S."""
+        """As in `Enumerated`, from the mean of each document instead of each ranking."""
         off = [mean - a for mean, a in zip(self.means, self.clicked, strict=True)]
         return {
             new: sum((rank * each for rank, each in zip(new, off, strict=True)), ZERO)
             for new in RANKINGS
         }
-
-    @property
-    def largest_error(self) -> Fraction:
-        """The error that is farthest from 0."""
-        return max(self.errors.values(), key=abs)
 
     def moments(self, new: Sequence[int]) -> tuple[Fraction, Fraction]:
         """Mean and variance of one presentation, every pattern enumerated."""

@@ -10,8 +10,9 @@ and what is left after the true risk is taken away is the error, for each of the
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, permutations
@@ -34,6 +35,14 @@ Lists = tuple[tuple[Fraction, tuple[int, ...]], ...]
 FIXED: Lists = ((ONE, (1, 2, 3, 4)),)
 LAST_REPLACED: Lists = ((Fraction(1, 2), (1, 2, 3, 5)), (Fraction(1, 2), (1, 2, 5, 3)))
 """Lists of three whose last document is C or D, each as often."""
+MIXED: Lists = (
+    (Fraction(4, 5), (1, 2, 3, 5)),
+    *(
+        (Fraction(1, 5 * len(RANKINGS)), tuple(k if k <= 3 else 5 for k in ranks))
+        for ranks in RANKINGS
+    ),
+)
+"""Lists of three: A, B and C in 80% of the draws, the first of a random order in the others."""
 
 
 def risk_of(ranks: Sequence[int]) -> int:
@@ -90,8 +99,50 @@ NUMBERS: Mapping[str, Callable[[Shown], UV]] = MappingProxyType(
 """u and v of each estimator as fractions, by its key in `ultr_core.propensity.ESTIMATORS`."""
 
 
+class Enumerated(ABC):
+    """Bias and spread of an estimator over the 24 rankings S of the query of this module."""
+
+    @abstractmethod
+    def moments(self, new: Sequence[int]) -> tuple[Fraction, Fraction]:
+        """Mean and variance of one presentation, everything that may happen enumerated."""
+
+    def claimed(self, new: Sequence[int]) -> Fraction:
+        """What the estimate should be on average: R(S)."""
+        return Fraction(risk_of(new))
+
+    @cached_property
+    def _moments(self) -> Mapping[tuple[int, ...], tuple[Fraction, Fraction]]:
+        return {new: self.moments(new) for new in RANKINGS}
+
+    @cached_property
+    def errors(self) -> Mapping[tuple[int, ...], Fraction]:
+        """E[R_hat(S)] minus what it should be, of each ranking S [ranks of documents]."""
+        return {new: mean - self.claimed(new) for new, (mean, _) in self._moments.items()}
+
+    @property
+    def largest_error(self) -> Fraction:
+        """The error that is farthest from 0."""
+        return max(self.errors.values(), key=abs)
+
+    @cached_property
+    def wrong_pairs(self) -> int:
+        """Pairs of rankings, of ``PAIRS`` with unequal risk, that are not in their true order.
+
+        A factor and a constant that are the same for every ranking put no pair in another order.
+        """
+        mean = {new: found for new, (found, _) in self._moments.items()}
+        return sum(
+            (risk_of(one) - risk_of(other)) * (mean[one] - mean[other]) <= 0 for one, other in PAIRS
+        )
+
+    @property
+    def variance(self) -> Fraction:
+        """The largest variance of one presentation, over the rankings S."""
+        return max(variance for _, variance in self._moments.values())
+
+
 @dataclass(frozen=True)
-class SmallCase:
+class SmallCase(Enumerated):
     """An estimator, users, and a logger, on the query of this module.
 
     Attributes:
@@ -130,43 +181,8 @@ class SmallCase:
             found.append(NUMBERS[self.estimator](shown))
         return tuple(found)
 
-    @cached_property
-    def errors(self) -> dict[tuple[int, ...], Fraction]:
-        """E[R_hat(S)] - R(S) of each ranking S [ranks of documents], over lists and patterns."""
-        found = {}
-        for new in RANKINGS:
-            expected = ZERO
-            for (probability, ranks), law in zip(self.lists, self.laws, strict=True):
-                pairs = self.numbers(ranks)
-                clicked = [rank * u for rank, (u, _) in zip(new, pairs, strict=True)]
-                shown = sum((rank * v for rank, (_, v) in zip(new, pairs, strict=True)), ZERO)
-                expected += probability * (law.mean(clicked) + shown)
-            found[new] = expected - risk_of(new)
-        return found
-
-    @property
-    def largest_error(self) -> Fraction:
-        """The error that is farthest from 0."""
-        return max(self.errors.values(), key=abs)
-
-    @cached_property
-    def wrong_pairs(self) -> int:
-        """Pairs of rankings, of ``PAIRS`` with unequal risk, that are not in their true order.
-
-        A factor and a constant that are the same for every ranking put no pair in another order.
-        """
-        estimates = {new: error + risk_of(new) for new, error in self.errors.items()}
-        return sum(
-            (risk_of(one) - risk_of(other)) * (estimates[one] - estimates[other]) <= 0
-            for one, other in PAIRS
-        )
-
-    @cached_property
-    def variance(self) -> Fraction:
-        """The largest variance of one presentation, over the rankings S."""
-        return max(self._variance(new) for new in RANKINGS)
-
-    def _variance(self, new: Sequence[int]) -> Fraction:
+    def moments(self, new: Sequence[int]) -> tuple[Fraction, Fraction]:
+        """Mean and variance of one presentation, over lists and patterns."""
         mean, second = ZERO, ZERO
         for (probability, ranks), law in zip(self.lists, self.laws, strict=True):
             pairs = self.numbers(ranks)
@@ -175,7 +191,7 @@ class SmallCase:
             here = law.mean(clicked) + shown
             mean += probability * here
             second += probability * (law.variance(clicked) + here**2)
-        return second - mean**2
+        return mean, second - mean**2
 
 
 def _behaviour(
@@ -205,40 +221,3 @@ TOP_THREE = _behaviour(lambda k: Fraction(1, k) if k <= 3 else ZERO)
 """Position bias on lists of three."""
 TOO_STEEP = tuple(Fraction(1, k * k) for k in range(1, SIZE + 2))
 TOO_FLAT = tuple(Fraction(k + 1, 2 * k) for k in range(1, SIZE + 2))
-
-_ON_POSITION = SmallCase("ips", POSITION)
-
-SMALL_CASES: Mapping[str, Mapping[str, SmallCase]] = MappingProxyType(
-    {
-        "few-clicks": {
-            "naive": replace(_ON_POSITION, estimator="naive"),
-            "propensity": _ON_POSITION,
-            "clipped": replace(_ON_POSITION, estimator="clipped"),
-            "direct": replace(_ON_POSITION, estimator="direct"),
-            "doubly-robust": replace(_ON_POSITION, estimator="doubly-robust"),
-        },
-        **{
-            name: {
-                "naive": SmallCase("naive", users),
-                "propensity": SmallCase("ips", users),
-                "affine": SmallCase("affine", users),
-                "affine-doubly-robust": SmallCase("affine-doubly-robust", users),
-            }
-            for name, users in (("trust-mild", TRUST_MILD), ("trust-steep", TRUST_STEEP))
-        },
-        "cut": {
-            "naive": SmallCase("naive", TOP_THREE),
-            "propensity": SmallCase("ips", TOP_THREE),
-            "replace-last": SmallCase("policy-aware", TOP_THREE, lists=LAST_REPLACED),
-            "plackett-luce": SmallCase("policy-aware", TOP_THREE, lists=LAST_REPLACED),
-            "doubly-robust": SmallCase("doubly-robust", TOP_THREE),
-        },
-        "wrong-curve": {
-            "naive": replace(_ON_POSITION, estimator="naive"),
-            "too-steep": replace(_ON_POSITION, assumed=TOO_STEEP),
-            "too-flat": replace(_ON_POSITION, assumed=TOO_FLAT),
-            "propensity": _ON_POSITION,
-        },
-    }
-)
-"""By study of a repair and by method of it: the same in small."""

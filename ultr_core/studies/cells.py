@@ -88,6 +88,12 @@ STUDY_METHODS: Mapping[str, Method] = MappingProxyType(
                     "Policy-aware, on clicks on lists drawn from production's scores with noise.",
                     logger="plackett-luce",
                 ),
+                _elsewhere(
+                    "mixture", "policy-aware-known", "Policy-aware (mixture, known ρ)",
+                    "Policy-aware, on clicks on production's list in 80% of the draws and on a "
+                    "random order in the others, with the exact ρ of this law.",
+                    logger="mixture",
+                ),
             )
         },
     }

@@ -223,13 +223,28 @@ STUDIES: Mapping[str, Study] = MappingProxyType(
                 )
             ),
             Study(
+                "leaving", None, "5.4, later work", "Learning from users who leave after a click",
+                ("clicks",), None,
+                {
+                    "users": "leaving", "continuation": 0.2, "eta": 0.3, "assumed_eta": 0.3,
+                    "eps_minus": 0.1,
+                },
+                _OF_REPAIRS,
+                methods=(
+                    "production", "naive", "propensity", "hindsight", "hindsight-doubly-robust",
+                    "skyline",
+                ),
+                repaired_by=("hindsight", "hindsight-doubly-robust"), read_at=45_000,
+            ),
+            Study(
                 "cut", None, "4, later work", "Learning from lists of ten",
                 ("clicks",), None, {**_DEFAULT_USERS, "shown": 10}, _OF_REPAIRS,
                 methods=(
                     "production", "naive", "propensity", "replace-last", "plackett-luce",
-                    "doubly-robust", "skyline",
+                    "mixture", "doubly-robust", "skyline",
                 ),
-                repaired_by=("replace-last", "plackett-luce", "doubly-robust"), read_at=45_000,
+                repaired_by=("replace-last", "plackett-luce", "mixture", "doubly-robust"),
+                read_at=45_000,
             ),
             Study(
                 "wrong-curve", None, "7.5", "Learning with wrong propensities",

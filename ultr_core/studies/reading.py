@@ -388,8 +388,11 @@ def settings_words(plan: Plan) -> str:
     else:
         examination = [users, learner]
     noise = (f"{PARAMETERS[name].symbol} = {_span(plan, name)}" for name in _NOISE)
+    leaving = [f"λ = {_span(plan, 'continuation')}"] if "continuation" not in first.idle else []
     lists = [] if first.shown == SHOWN_FIELD.default else [f"lists of {first.shown}"]
-    return ", ".join([*examination, *noise, *lists, f"{_span(plan, 'clicks')} clicks", logs])
+    return ", ".join(
+        [*examination, *noise, *leaving, *lists, f"{_span(plan, 'clicks')} clicks", logs]
+    )
 
 
 def taken_words(plan: Plan) -> str:

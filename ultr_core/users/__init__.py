@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ultr_core.users.leaving import (
         LeavingUsers,
         count_by_clicks_above,
+        leave_after_clicks,
         rows_by_clicks_above,
         simulate_leaving,
     )
@@ -53,6 +54,7 @@ __all__ = [
     "count_by_clicks_above",
     "count_queries",
     "draw_queries",
+    "leave_after_clicks",
     "logger_named",
     "query_draws_for",
     "rows_by_clicks_above",

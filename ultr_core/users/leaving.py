@@ -227,6 +227,29 @@ def _thinned(counts: IntArray, probability: FloatArray, seed: Seed) -> IntArray:
     return found
 
 
+def leave_after_clicks(
+    sessions: Sessions, ranks: ArrayLike, continuation: float, seed: Seed
+) -> Sessions:
+    """The same presentations, of users who leave with probability 1 - lambda after each click.
+
+    sessions: of users who never leave. What these would have clicked does not depend on leaving, so
+    that what is above the first click after which a user leaves, and that click, is what a leaving
+    user does. ranks [documents] as presented; the same seed gives the same clicks. Clicks come by
+    presentation, then by rank. Raises InputError for a lambda outside [0, 1].
+
+    >>> sessions = Sessions(np.array([0, 0]), np.array([0, 0, 1]), np.array([0, 1, 1]))
+    >>> leave_after_clicks(sessions, [1, 2], continuation=0.0, seed=0).click_document.tolist()
+    [0, 1]
+    """
+    require_continuation(continuation)
+    order = np.lexsort((np.asarray(ranks)[sessions.click_document], sessions.click_draw))
+    draw, document = sessions.click_draw[order], sessions.click_document[order]
+    leaves = np.random.default_rng(child(seed, 3)).random(draw.size) >= continuation
+    before: IntArray = np.cumsum(leaves) - leaves
+    there: NDArray[np.bool_] = before == before[np.searchsorted(draw, draw)]
+    return Sessions(sessions.query, draw[there], document[there])
+
+
 def count_by_clicks_above(
     sessions: Sessions, ranks: ArrayLike, query_offsets: ArrayLike
 ) -> ClickLog:

@@ -256,13 +256,13 @@ def _open(door: Door, settings: Settings) -> None:
 
 def world_words(lesson: Lesson, settings: Settings) -> str:
     """The lesson's world, before anybody moves a control in vain."""
-    fixed = (
-        ", ".join(f"{PARAMETERS[name].label} = {getattr(settings, name):g}" for name in NAMED)
-        if lesson.users == Settings().users
-        else f"users: {USERS[lesson.users].label}"
-    )
+    users = USERS[lesson.users]
+    acting = () if users.own else NAMED
+    fixed = [f"{PARAMETERS[name].label} = {getattr(settings, name):g}" for name in acting]
+    if lesson.users != Settings().users:
+        fixed.append(f"users: {users.label}")
     return (
-        f":small[:material/tune: This lesson sets its own world: {fixed}; "
+        f":small[:material/tune: This lesson sets its own world: {', '.join(fixed)}; "
         f"{lesson.traffic(settings)}. Only the corpus and the seed, under More settings, affect "
         "it.]"
     )

@@ -48,7 +48,8 @@ from ultr_core.studies import (
 SHIPPED, COMPUTED = "shipped", "quick"
 LOSS = LOSSES["sum-of-ranks"]
 SWITCH = {
-    "trust-steep": "trust", "trust-mild": "trust", "cut": "cut", "wrong-curve": "wrong-curve",
+    "trust-steep": "trust", "trust-mild": "trust", "leaving": "cascade", "cut": "cut",
+    "wrong-curve": "wrong-curve",
 }  # fmt: skip
 """By break: the switch of the Proofs that breaks the same."""
 COMPARED = (
@@ -102,12 +103,12 @@ def _choices(corpus: str | None) -> tuple[str, float, str]:
     with st.container(horizontal=True, key="repair-choices", vertical_alignment="bottom"):
         name = choose(BREAK)
         view = choose(
-            RESULT, kind="box", width=330,
+            RESULT, kind="box", width=285,
             offered=(COMPUTED,) if corpus is not None else (SHIPPED, COMPUTED),
         )  # fmt: skip
         grid = STUDIES[name].x_values["paper" if view == SHIPPED else "quick"]
         offered = tuple(key for key, clicks in AT.items() if clicks in grid)
-        clicks = AT[choose(CLICKS, kind="box", width=150, offered=offered)]
+        clicks = AT[choose(CLICKS, kind="box", width=130, offered=offered)]
     return name, clicks, view
 
 

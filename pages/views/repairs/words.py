@@ -8,7 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from ultr_core.content import read
-from ultr_core.proofs.repairs import CLIP, FITTED, PAIRS, RANKINGS, SMALL_CASES, SmallCase
+from ultr_core.proofs.repairs import CLIP, FITTED, PAIRS, RANKINGS, Enumerated
+from ultr_core.proofs.small_cases import SMALL_CASES
 from ultr_core.studies import STUDIES, STUDY_METHODS
 from ultr_core.users import LOGGERS
 from ultr_core.users.loggers import EXAMPLE, shown_by
@@ -21,6 +22,7 @@ LONGEST = 9_999
 LINE = {
     "trust-steep": ("propensity", ("affine",)),
     "trust-mild": ("propensity", ("affine",)),
+    "leaving": ("propensity", ("hindsight", "hindsight-doubly-robust")),
     "cut": ("propensity", ("replace-last", "doubly-robust")),
     "wrong-curve": ("too-steep", ("propensity",)),
 }
@@ -61,19 +63,23 @@ def enumerated(name: str) -> str:
             left=_error(robust),
         )
     first, others = LINE[name]
+    repaired = [_found(key, cases[key]) for key in others]
+    if name == "leaving":  # being unbiased is not enough
+        spreads = [_spread(cases[key]) for key in others]
+        repaired.append(WORDS.text("spreads", plain=spreads[0], robust=spreads[1]))
     return WORDS.text(
         "line",
         rankings=len(RANKINGS),
         broken=_found(first, cases[first]),
-        repaired=" ".join(_found(key, cases[key]) for key in others),
+        repaired=" ".join(repaired),
     )
 
 
-def _error(case: SmallCase) -> str:
+def _error(case: Enumerated) -> str:
     return decimal_text(abs(case.largest_error))
 
 
-def _spread(case: SmallCase) -> str:
+def _spread(case: Enumerated) -> str:
     return f"{float(case.variance) ** 0.5:.2f}"
 
 
@@ -82,7 +88,7 @@ def how_enumerated() -> str:
     return WORDS.text("table", high=max(FITTED), low=min(FITTED), clip=CLIP)
 
 
-def _found(method: str, case: SmallCase) -> str:
+def _found(method: str, case: Enumerated) -> str:
     label, error = STUDY_METHODS[method].label, _error(case)
     if case.largest_error == 0:
         return WORDS.text("exact", label=label)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -164,6 +165,7 @@ def test_answers_agree_with_closed_forms(found: dict[str, Found], lab: Lab) -> N
     assert answer("live") == pytest.approx(22 / 1024)
     assert answer("doubly-robust") == pytest.approx(0.6 + (1 - 0.06) / 0.4)
     assert answer("trust-top") == pytest.approx((1 - 0.1625) / (0.485 - 0.1625))
+    assert answer("leaving") == pytest.approx(10**0.3 / 0.2**2)
     learned = found["learning"].numbers
     way = learned["production"] - learned["naive"]
     whole = learned["production"] - learned["skyline"]
@@ -184,6 +186,30 @@ def test_findings_agree_with_the_core(found: dict[str, Found], lab: Lab) -> None
     assert found["clicks-lie"].numbers["truth"] == pytest.approx(rates[0] / rates[1])
     rows = low & ~lab.world().train.relevance[log.document]
     assert log.clicks[rows].sum() == 0
+
+
+def test_the_lesson_on_leaving_users_says_how_many_are_left_and_what_a_click_counts(
+    found: dict[str, Found], lab: Lab
+) -> None:
+    numbers, queries = found["leaving"].numbers, lab.world().train
+    bounds, deep = queries.corpus.query_offsets, int(numbers["deep"])
+    here = []
+    for first, last in pairwise(bounds):
+        in_order = queries.relevance[first:last][np.argsort(queries.presented_ranks[first:last])]
+        look = (1 / np.arange(1, deep)) ** 0.3
+        if last - first >= deep:
+            a = look * np.where(in_order[: deep - 1], 1.0, 0.1)
+            here.append(np.prod(1 - 0.8 * a))
+    assert numbers["still"] == pytest.approx(100 * np.mean(here), rel=1e-12)
+    settings = BY_KEY["leaving"].settings(READER).with_values(users="leaving", continuation=0.2)
+    log = simulate_logs(lab.world(), settings).train
+    weights = np.repeat(log.rank**0.3 * 5.0**log.context, log.clicks)
+    assert numbers["largest"] == pytest.approx(weights.max())
+    top = np.sort(weights)[::-1]
+    whole = int(top.size / 100)
+    share = (top[:whole].sum() + (top.size / 100 - whole) * top[whole]) / top.sum()
+    assert numbers["heavy"] == pytest.approx(100 * share)
+    assert 1 < numbers["heavy"] < 100
 
 
 @pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.name)

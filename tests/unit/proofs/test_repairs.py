@@ -17,11 +17,11 @@ from ultr_core.proofs.repairs import (
     POSITION,
     RANKINGS,
     RELEVANCE,
-    SMALL_CASES,
     TRUST_STEEP,
     SmallCase,
     risk_of,
 )
+from ultr_core.proofs.small_cases import SMALL_CASES
 from ultr_core.propensity import ESTIMATORS, Belief
 from ultr_core.studies import FIXED_METHODS, REPAIRS, STUDIES, STUDY_METHODS
 from ultr_core.users import ClickLog
@@ -36,13 +36,16 @@ ERRORS = {
     ("few-clicks", "direct"): "-4/5",
     ("few-clicks", "doubly-robust"): "-1/5",
     ("trust-steep", "propensity"): "157/50",
+    ("leaving", "propensity"): "-8/5",
+    ("leaving", "hindsight-doubly-robust"): "-9/25",
     ("cut", "propensity"): "-4",
     ("cut", "doubly-robust"): "-4/5",
     ("wrong-curve", "too-steep"): "15",
     **dict.fromkeys(
         [
             ("few-clicks", "propensity"), ("trust-mild", "affine"), ("trust-steep", "affine"),
-            ("cut", "replace-last"), ("wrong-curve", "propensity"),
+            ("leaving", "hindsight"), ("cut", "replace-last"), ("cut", "mixture"),
+            ("wrong-curve", "propensity"),
         ],
         "0",
     ),

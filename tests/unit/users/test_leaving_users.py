@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,13 +18,14 @@ from scipy.stats import chi2
 
 from tests.meaning import refused
 from tests.unit.risk.test_every_estimator import in_fractions
-from ultr_core.corpus import Corpus
+from ultr_core.corpus import Corpus, synthetic_splits
 from ultr_core.jobs.job import _settings_from
 from ultr_core.lab import Comparison
 from ultr_core.lab.logs import belief_about, click_model, simulate_logs, user_model
 from ultr_core.lab.methods import WEIGHTED_FIELDS, WORLD_FIELDS, stage
 from ultr_core.learners.relevance import Shown, fit_relevance
 from ultr_core.own_data.fitting import FIT_METHODS
+from ultr_core.own_data.samples import simulate_own_log
 from ultr_core.propensity import (
     ESTIMATORS,
     Belief,
@@ -42,8 +47,10 @@ from ultr_core.users import (
     TableCurve,
     count_by_clicks_above,
     count_queries,
+    leave_after_clicks,
     rows_by_clicks_above,
     simulate_leaving,
+    simulate_sessions,
 )
 
 CURVE = TableCurve((1.0, 0.5, 0.25, 0.125))
@@ -185,16 +192,23 @@ def shares(log: ClickLog) -> dict[tuple[int, int], np.ndarray]:
 
 
 def test_counts_follow_the_law_of_users_who_come_one_by_one() -> None:
-    """Two logs of 4,000 against the exact law: chi-square by row; by chance 1 run in 1,000."""
+    """Three logs of 4,000 against the exact law: chi-square by row; by chance 1 run in 800."""
     draws = 4_000
     law: dict[tuple[int, int], np.ndarray] = {}
     for clicks, weight in visits(HALF):
         for document in range(4):
             row = law.setdefault((document, above(clicks, document)), np.zeros(2))
             row += float(weight) * np.array([1, clicks[document]])
-    sessions = one_by_one(HALF, draws, np.random.default_rng(5))
+    at_first = HALF.at_first.click_probability(RELEVANCE, PRESENTED)
+    _, stayed = simulate_sessions(at_first, PRESENTED, OFFSETS, draws, 5)
     logs = (
-        count_by_clicks_above(sessions, PRESENTED, OFFSETS),
+        *(
+            count_by_clicks_above(sessions, PRESENTED, OFFSETS)
+            for sessions in (
+                one_by_one(HALF, draws, np.random.default_rng(5)),
+                leave_after_clicks(stayed, PRESENTED, HALF.continuation, 5),
+            )
+        ),
         simulate_leaving(HALF, RELEVANCE, PRESENTED, OFFSETS, draws, 5),
     )
     for log in logs:
@@ -363,3 +377,56 @@ def test_a_relevance_is_fitted_where_every_user_is_still_there() -> None:
     test = clicks_by_rank(log, belief)
     assert sum(test.observed) == log.clicks[first].sum() and not test.rejected
     assert clicks_by_rank(log, replace(belief, continuation=1.0)).rejected
+
+
+def test_a_log_as_a_reader_has_it_can_have_leaving_users() -> None:
+    """Clicks as many as asked for; λ in it, and the same law with and without sessions."""
+    corpus = synthetic_splits(1, train_queries=60, validation_queries=1, test_queries=1).train
+    settings = Settings(users="leaving", continuation=0.3, eta=0.3, clicks=4_000)
+    counts, events = (
+        simulate_own_log(corpus, settings, rankers=2, sessions=sessions)
+        for sessions in (False, True)
+    )
+    assert counts.sessions is None and events.sessions is not None
+    for made in (counts, events):
+        assert abs(made.clicks - 4_000) < 4 * 4_000**0.5
+        rows = list(csv.reader("".join(made.csv_pieces()).splitlines()))[1:]
+        assert sum(int(row[-2]) for row in rows) == made.clicks  # the last is the ranker
+    for one, other in zip(counts.logs, events.logs, strict=True):
+        assert one.impressions.tolist() == other.impressions.tolist()
+        assert one.covers_corpus and other.covers_corpus
+        gap = (one.clicks - other.clicks) / np.sqrt(one.clicks + other.clicks).clip(1)
+        assert abs(gap).max() < 5
+    log = count_by_clicks_above(events.sessions[0], events.ranks[0], corpus.query_offsets)
+    found = estimate_continuation(log)
+    assert found.low < 0.3 < found.high < 0.6
+
+
+@pytest.mark.parametrize("users", [key for key in USERS if key != "position"])
+def test_a_log_as_a_reader_has_it_has_whole_lists_of_production(users: str) -> None:
+    corpus = synthetic_splits(1, train_queries=40, validation_queries=1, test_queries=1).train
+    settings = Settings(users=users, clicks=500)
+    assert 400 < simulate_own_log(corpus, settings).clicks < 600
+    with refused("shown", "10"):
+        simulate_own_log(corpus, settings.with_values(shown=10))
+    with refused("logger"):
+        simulate_own_log(corpus, settings.with_values(logger="mixture"))
+
+
+def test_the_guide_estimates_lambda_from_a_simulated_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = synthetic_splits(1, train_queries=40, validation_queries=1, test_queries=1).train
+    settings = Settings(users="leaving", continuation=0.2, eta=0.3, clicks=2_000)
+    made = simulate_own_log(corpus, settings, sessions=True)
+    (tmp_path / "clicks.csv").write_text("".join(made.csv_pieces()), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    guide = (Path(__file__).parents[3] / "docs" / "leaving.md").read_text(encoding="utf-8")
+    (recipe,) = (part for part in re.findall(r"```python\n(.*?)```", guide, re.S) if "csv" in part)
+    there: dict[str, Any] = {}
+    exec(recipe, there)
+    found = there["found"]
+    assert found.low < 0.2 < found.high < 0.4
+    assert found.later_clicks == sum(
+        made.sessions[0].click_draw[1:] == made.sessions[0].click_draw[:-1]
+    )
