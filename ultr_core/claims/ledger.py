@@ -21,6 +21,7 @@ from ultr_core.claims import (
     noise,
     runs,
     svm,
+    towers,
 )
 from ultr_core.claims.common import (
     REACH,
@@ -203,7 +204,18 @@ SECTIONS: Mapping[str, str] = MappingProxyType(
 MEASURES: Mapping[str, Measure] = MappingProxyType(
     {
         key: measure
-        for part in (foundations, noise, estimation, svm, figures, live, runs, later, leaving)
+        for part in (
+            foundations,
+            noise,
+            estimation,
+            svm,
+            figures,
+            live,
+            runs,
+            later,
+            leaving,
+            towers,
+        )
         for key, measure in part.MEASURES.items()
     }
 )
