@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, log_expit, logit
 
 from ultr_core.corpus import Corpus
+from ultr_core.corpus.ranking import in_brief, number_or_nan
 from ultr_core.errors import InputError
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.learners.certificate import Certificate
@@ -48,7 +49,7 @@ GRADIENT = "gradient norm per click"
 LAST_RANK = 40
 """Ranks with a b of their own; lower ranks share the last."""
 
-RIDGES = (1.0, 10.0, 100.0, 1000.0, 10_000.0)
+RIDGES = (0.1, 1.0, 10.0, 100.0, 1000.0)
 """Penalties that held-out clicks choose from."""
 
 RIDGE_WITHOUT_VALIDATION = 100.0
@@ -57,6 +58,7 @@ TOLERANCE = 1e-8
 _MOST_STEPS = 200
 _SHORTEST_STEP = 2.0**-30
 _ROUNDING = 1e-15
+_LEAST_CURVATURE = 1e-13
 _FARTHEST = 30.0  # of b from 0
 
 
@@ -176,7 +178,8 @@ class Towers:
 
     join: how they make a click. coefficients w [features], constant c. bias: float64 [K], b of the
     ranks 1, 2, ...; -inf where nothing was clicked. ridge: the penalty. objective: the minimum,
-    and gradient: the norm of its gradient, both per click; steps: how many it took.
+    and gradient: the norm of its gradient, both per click and with features in units of their root
+    mean square; steps: how many it took.
     """
 
     join: Join
@@ -234,8 +237,12 @@ def fit_towers(
     objective falls. A rank without a click has b = -inf; its rows say nothing about relevance.
 
     ridge: above 0. initial: a fit of these rows with another penalty, to start from. Raises
-    InputError if nothing was clicked at rank 1, which b is relative to.
+    InputError for another ridge, or if nothing was clicked at rank 1, which b is relative to.
     """
+    if not 0 < number_or_nan(ridge) < np.inf:
+        raise InputError(
+            f"The penalty of two towers must be above 0, not {in_brief(ridge)}.", "towers_ridge"
+        )
     place, bias = np.zeros(rows.rank.size, np.int64), np.zeros(1)
     if position:
         rows, place, bias = _placed(rows, last_rank)
@@ -273,9 +280,19 @@ class _Problem:
         self.size = self.products.n_features
         self.places = int(place.max()) + 1
         self.clicks = float(rows.clicks.sum())
+        self.units = self._units()
         free = np.full(self.size + 1, np.inf)
         self.low = np.append(-free, np.full(self.places - 1, -_FARTHEST))
         self.high = np.append(free, np.full(self.places - 1, join.highest))
+
+    def _units(self) -> FloatArray:
+        """Root mean square of each feature, 1 for c and b: the scale that gradients are in."""
+        squares = np.zeros(self.size)
+        for _, block in self.products.blocks():
+            x = block.toarray() if self.products.is_sparse else block
+            squares += np.square(x).sum(axis=0)
+        roots = np.sqrt(squares / self.products.n_documents)
+        return np.append(np.where(roots > 0, roots, 1.0), np.ones(self.places))
 
     def start(self) -> FloatArray:
         """w = 0, b half as steep as 1/k, and the constant that fits all clicks."""
@@ -355,16 +372,24 @@ class _Problem:
             slope, bend = self.derivatives(t)
             # At a bound only what leads away from it counts.
             free = ~(((t <= self.low) & (slope > 0)) | ((t >= self.high) & (slope < 0)))
-            norm = float(np.linalg.norm(slope[free]))
+            norm = float(np.linalg.norm(slope[free] / self.units[free]))
             if norm <= TOLERANCE or steps == _MOST_STEPS:
                 return t, value, norm, steps
-            move = np.zeros_like(t)
-            move[free] = -np.linalg.solve(bend[np.ix_(free, free)], slope[free])
-            lower = self._lower(t, value, slope, move)
+            lower = self._lower(t, value, slope, self._move(slope, bend, free))
             if lower is None:
                 return t, value, norm, steps
             t, value = lower
             steps += 1
+
+    def _move(self, slope: FloatArray, bend: FloatArray, free: NDArray[np.bool_]) -> FloatArray:
+        """The step to the lowest point of the quadratic model, in units, of the free parameters."""
+        units = self.units[free]
+        scaled = bend[np.ix_(free, free)] / np.outer(units, units)
+        # Where every impression is clicked, or none, the curvature underflows to 0.
+        scaled[np.diag_indices_from(scaled)] += _LEAST_CURVATURE * scaled.diagonal().max()
+        found = np.zeros_like(slope)
+        found[free] = -np.linalg.solve(scaled, slope[free] / units) / units
+        return found
 
     def _lower(
         self, t: FloatArray, value: float, slope: FloatArray, move: FloatArray

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -179,9 +181,28 @@ def test_held_out_clicks_choose_the_penalty() -> None:
     assert alone.estimates.shape == (1, 1) and np.isnan(alone.estimates).all()
 
 
+@pytest.mark.parametrize("join", FORMS, ids=LABELS)
+def test_units_of_features_and_certain_clicks_do_not_stop_a_fit(join: Join) -> None:
+    """With next to no penalty, s is the same in any units; a rank may be clicked every time."""
+    rows = made(13)
+    one, other = (
+        fit_towers(replace(rows, features=rows.features * units), join, ridge=1e-12)
+        for units in (1.0, np.array([1e6, 1.0, 1e-3]))
+    )
+    assert max(one.gradient, other.gradient) <= TOLERANCE
+    assert other.coefficients * [1e6, 1.0, 1e-3] == pytest.approx(one.coefficients, abs=1e-6)
+    always = replace(rows, clicks=np.where(rows.rank <= 2, rows.impressions, rows.clicks))
+    found = fit_towers(always, join)
+    assert found.gradient <= TOLERANCE
+    assert expit(found.log_odds(always))[rows.rank == 2].min() > 0.999
+
+
 def test_logs_that_cannot_tell_are_refused() -> None:
     rows = made(12)
     corpus, log = log_of(rows)
+    for ridge in (0.0, -1.0, np.nan, np.inf):
+        with refused("towers_ridge"):
+            fit_towers(rows, ADDITIVE, ridge=ridge)
     with refused("towers_reference", 1):
         fit_towers(replace(rows, clicks=np.where(rows.rank == 1, 0.0, rows.clicks)), PRODUCT)
     for clicks in (np.zeros_like(log.clicks), log.impressions):
@@ -198,3 +219,13 @@ def test_ranks_are_linked_by_documents_that_moved() -> None:
     assert ranks_apart(log, 3).tolist() == [0, 0, 1]
     more = ClickLog([*document, 5], [*rank, 1], np.ones(9, int), np.zeros(9, int), 4, [0, 3, 6])
     assert ranks_apart(more, 3).tolist() == [0, 0, 0]
+
+
+def test_the_example_of_the_guide_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    guide = Path(__file__).parents[3] / "docs" / "two_towers.md"
+    found = re.search(
+        r"```python\n(.*?)```\n\n```text\n(.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL
+    )
+    assert found is not None
+    exec(found[1], {})
+    assert capsys.readouterr().out == found[2]
