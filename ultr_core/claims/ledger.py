@@ -21,6 +21,7 @@ from ultr_core.claims import (
     noise,
     runs,
     svm,
+    towers,
 )
 from ultr_core.claims.common import (
     REACH,
@@ -205,7 +206,18 @@ SECTIONS: Mapping[str, str] = MappingProxyType(
 MEASURES: Mapping[str, Measure] = MappingProxyType(
     {
         key: measure
-        for part in (foundations, noise, estimation, svm, figures, live, runs, later, leaving)
+        for part in (
+            foundations,
+            noise,
+            estimation,
+            svm,
+            figures,
+            live,
+            runs,
+            later,
+            leaving,
+            towers,
+        )
         for key, measure in part.MEASURES.items()
     }
 )

@@ -32,6 +32,7 @@ from ultr_core.learners import LinearRanker, fit_ranker, weighted_hinge
 from ultr_core.proofs import Evidence, SmallWorld
 from ultr_core.proofs.leaving import LeavingCase
 from ultr_core.proofs.repairs import CLIP, FIXED, TOO_STEEP, SmallCase
+from ultr_core.proofs.towers import CURVED, LinkedRanks, TowerCase
 from ultr_core.propensity import SwapCounts, Weights, ips_weights, simulate_swaps
 from ultr_core.studies import FIGURES, Plan, Point, StudyResult
 from ultr_core.studies.cells import key_of_log
@@ -45,7 +46,7 @@ from ultr_core.users import (
 )
 
 T = TypeVar("T")
-Small = TypeVar("Small", SmallCase, LeavingCase)
+Small = TypeVar("Small", SmallCase, LeavingCase, LinkedRanks, TowerCase)
 Change = Callable[[Lab, Any, Cell], Any]
 """Given a lab, what a stage makes and its cell: what it makes instead."""
 
@@ -575,6 +576,10 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             "λ is 1/2 after every click.", "R13", satisfied=None, continuation=Fraction(1, 2)
         ),
         "robust-misjudges-leaving": _case("The assumed λ is 3/4.", "R14", assumed=Fraction(3, 4)),
+        "documents-share-a-feature": _case("All documents share a feature.", "R19", shared=True),
+        "towers-curved": _case("Relevance is not linear in the features.", "R20", curved=CURVED),
+        "towers-straight": _case("Relevance is linear in the features.", "R21", curved=0.0),
+        "towers-fit-products": _case("The product form is fitted.", "R22", fitted="product"),
         "proof-unseen": _proofs(
             "A relevant document is never seen.",
             "ips-unbiased",

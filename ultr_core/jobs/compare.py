@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
+from ultr_core.errors import InputError
 from ultr_core.export.notebook import Cell, code, words
 from ultr_core.fields import Choice, Choices, Field
 from ultr_core.jobs.files import CORPUS, MISSING_ZERO
@@ -39,6 +40,9 @@ METHODS = Choices(
         "policy-aware-known": "Policy-aware, known ρ",
         "hindsight": "Hindsight",
         "hindsight-doubly-robust": "Hindsight doubly robust",
+        "one-tower": "One tower",
+        "two-towers-additive": "Two towers, additive",
+        "two-towers-product": "Two towers, product",
     },
     help="which rankers learn from the clicks; default naive, propensity and clipped. With this "
     "option, --json gives for each ranker its estimator, its learner and, for each click log, the "
@@ -128,12 +132,21 @@ def run(given: Given) -> Comparison:
 def _methods(given: Given) -> tuple[str, ...] | None:
     """What is trained: the methods that were asked for with the learners; None for the usual."""
     from ultr_core.lab import CLICK_METHODS
+    from ultr_core.lab import METHODS as RANKERS
     from ultr_core.learners.trees import TREES, lightgbm
 
     if given.learner == LEARNER.default:
         return given.methods or None
-    lightgbm()
     chosen = given.methods or CLICK_METHODS
+    for key in chosen:
+        if RANKERS[key].estimator is None:
+            raise InputError(
+                f"{RANKERS[key].label} learns from clicks without an estimator, so it has nothing "
+                f"for trees to learn from; leave {key} out of the methods, or choose the learner "
+                f"{LEARNER.default}.",
+                LEARNER.name,
+            )
+    lightgbm()
     linear = chosen if given.learner == "both" else ()
     return (*linear, *(f"{key}-{TREES}" for key in chosen))
 

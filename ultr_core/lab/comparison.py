@@ -39,7 +39,7 @@ class RankerSummary:
     A method that does not learn from clicks has no spread: its interval is its value.
     ``costs`` and ``clips`` are the values that validation chose, one per draw. ``estimators`` are
     those that weighted the clicks; if a test by rank rejected the fitted relevance, they differ
-    from the method's own. ``learner``: key of the learner.
+    from the method's own. ``learner``: key of the learner, or of a method that trains itself.
     """
 
     key: str
@@ -164,7 +164,7 @@ def summarise(
                 tuple(run.cost for run in runs),
                 tuple(run.clip for run in runs),
                 tuple(run.estimator for run in runs),
-                TREES if of_trees else method.learner.key,
+                TREES if of_trees else method.key if method.trainer else method.learner.key,
             )
     first = next((runs[0] for runs in done.values()), None)
     return Comparison(
@@ -326,7 +326,7 @@ def _origin(summary: RankerSummary) -> dict[str, Any]:
     return {
         "estimator": summary.estimator or None,
         "learner": summary.learner or None,
-        "estimators": list(summary.estimators),
+        "estimators": [key for key in summary.estimators if key],
     }
 
 

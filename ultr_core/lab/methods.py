@@ -16,6 +16,7 @@ from ultr_core.corpus import Corpus
 from ultr_core.curve_values import CURVES
 from ultr_core.learners import SVM, Learner, LinearRanker
 from ultr_core.learners.selection import Selection
+from ultr_core.learners.towers import JOINS, select_towers
 from ultr_core.propensity import ESTIMATORS, Belief, Estimator
 from ultr_core.settings import FURTHER_FIELDS, PARAMETERS, Settings
 from ultr_core.users import ClickLog
@@ -118,6 +119,18 @@ class Method:
             return 1
         ways = (estimator, estimator.instead)
         return max(len(way.clips) for way in ways if way is not None)
+
+
+def _towers(join: str, *, position: bool = True) -> Callable[[ClickData], Selection]:
+    """A trainer of two towers, or of that of relevance alone."""
+
+    def train(data: ClickData) -> Selection:
+        return select_towers(
+            data.corpus, data.log, data.validation, data.validation_log, JOINS[join],
+            position=position,
+        )  # fmt: skip
+
+    return train
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(
@@ -226,6 +239,31 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 "clicks that have none above them.",
                 WEIGHTED_FIELDS,
                 ESTIMATORS["hindsight-doubly-robust"],
+                asked=True,
+            ),
+            Method(
+                "one-tower",
+                "One tower",
+                "Logistic regression of clicks on the features, as if every rank were examined.",
+                LOG_FIELDS,
+                trainer=_towers("additive", position=False),
+                asked=True,
+            ),
+            Method(
+                "two-towers-additive",
+                "Two towers, additive",
+                "The same regression with a number for each rank added to the log odds; needs no "
+                "propensities.",
+                LOG_FIELDS,
+                trainer=_towers("additive"),
+                asked=True,
+            ),
+            Method(
+                "two-towers-product",
+                "Two towers, product",
+                "Relevance and examination fitted to the clicks together; a click needs both.",
+                LOG_FIELDS,
+                trainer=_towers("product"),
                 asked=True,
             ),
             Method(

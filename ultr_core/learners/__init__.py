@@ -25,11 +25,13 @@ if TYPE_CHECKING:
         score_many,
     )
     from ultr_core.learners.registry import LEARNERS, SVM, learner_named
+    from ultr_core.learners.towers import JOINS, TowerRows, Towers, fit_towers, ranks_apart
 else:
     __getattr__, __dir__ = on_demand(__name__)
 
 __all__ = [
     "COST_GRID",
+    "JOINS",
     "LEARNERS",
     "SVM",
     "Callback",
@@ -39,10 +41,14 @@ __all__ = [
     "LinearModel",
     "LinearRanker",
     "Progress",
+    "TowerRows",
+    "Towers",
     "fit_path",
     "fit_ranker",
+    "fit_towers",
     "learner_named",
     "objective_value",
+    "ranks_apart",
     "score_many",
     "weighted_hinge",
 ]

@@ -46,17 +46,28 @@ if TYPE_CHECKING:
         variance_of_delta,
         variance_of_risk,
     )
+    from ultr_core.risk.rank_metrics import (
+        DCG,
+        RANK,
+        RANK_METRICS,
+        RankMetric,
+        missing_from_top,
+    )
 else:
     __getattr__, __dir__ = on_demand(__name__)
 
 __all__ = [
+    "DCG",
     "FOR_ONE_WORLD",
     "NO_INTERVAL",
+    "RANK",
+    "RANK_METRICS",
     "AffineLaw",
     "Estimate",
     "GroupEstimates",
     "Judgement",
     "LeavingMoments",
+    "RankMetric",
     "RiskEstimates",
     "ShownDifference",
     "affine_law",
@@ -78,6 +89,7 @@ __all__ = [
     "kendall_tau",
     "leaving_moments",
     "mean_rank_of_relevant",
+    "missing_from_top",
     "noise_share",
     "order_agreement",
     "plus_minus",

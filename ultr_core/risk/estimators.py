@@ -34,6 +34,7 @@ from ultr_core.risk.intervals import (
     normal_ends,
     too_few_clicks,
 )
+from ultr_core.risk.rank_metrics import RANK, RankMetric
 from ultr_core.users.click_log import ClickLog
 from ultr_core.users.grouped_log import GroupedLog
 from ultr_core.words import counted
@@ -74,12 +75,15 @@ class RiskEstimates(NamedTuple):
         )
 
 
-def estimate_risk(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Estimate:
+def estimate_risk(
+    log: ClickLog, ranks: ArrayLike, numbers: Numbers, *, metric: RankMetric = RANK
+) -> Estimate:
     """Risk of one ranker, estimated from clicks; see `estimate_risks`.
 
     ranks [documents] under the ranker to be judged, numbers [rows of the log].
     """
-    return estimate_risks(log, real_numbers(ranks, "Ranks")[None, ...], numbers).estimate(0)
+    one = real_numbers(ranks, "Ranks")[None, ...]
+    return estimate_risks(log, one, numbers, metric=metric).estimate(0)
 
 
 def estimate_difference(log: ClickLog, differences: ArrayLike, numbers: Numbers) -> Estimate:
@@ -102,12 +106,15 @@ def estimate_differences(log: ClickLog, differences: ArrayLike, numbers: Numbers
     return _estimates(log, places, SignedSums(log, weigh(log, [numbers]), len(places)))
 
 
-def estimate_risks(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> RiskEstimates:
+def estimate_risks(
+    log: ClickLog, ranks: ArrayLike, numbers: Numbers, *, metric: RankMetric = RANK
+) -> RiskEstimates:
     """Risks of several rankers, estimated from clicks, with standard errors.
 
     R_hat(S) = (1 / N) sum over rows of rank(d | S) (u clicks + v impressions), with N the number of
     presentations, including those without clicks. u = 1 / q and v = 0 give equation (5) of
-    Joachims, Swaminathan and Schnabel (2017).
+    Joachims, Swaminathan and Schnabel (2017); another ``metric`` has its gain for the rank, and the
+    intervals of `estimate_differences`.
 
     Standard error sqrt(Var / N), where Var = N / (N - 1) (M2 - R_hat^2) and M2 estimates the second
     moment of one presentation's contribution X. With T_q the summed rank (u clicks + v
@@ -139,6 +146,8 @@ def estimate_risks(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> RiskEst
     True
     """
     places = places_of_rankers(ranks, log.n_documents)
+    if metric is not RANK:
+        return estimate_differences(log, metric.gain(places), numbers)
     return _estimates(log, places, WeighedSums(log, weigh(log, [numbers]), len(places)))
 
 

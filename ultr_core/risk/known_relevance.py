@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ultr_core.corpus.ranking import checked_offsets, query_sums, real_numbers
 from ultr_core.errors import InputError
 from ultr_core.risk.inputs import checked_places, checked_relevance
+from ultr_core.risk.rank_metrics import RANK, RankMetric
 
 FloatArray = NDArray[np.float64]
 
@@ -20,12 +21,13 @@ def true_risk(
     query_offsets: ArrayLike,
     *,
     only_with_relevant: bool = False,
+    metric: RankMetric = RANK,
 ) -> float:
     """Mean over queries of the sum of the ranks of relevant documents; lower is better.
 
     R(S) = (1 / Q) sum_q sum_d rank(d | S(x_q)) r_q(d), equations (1) and (2) of Joachims,
-    Swaminathan and Schnabel (2017). Queries without a relevant document count as 0, unless
-    ``only_with_relevant`` leaves them out.
+    Swaminathan and Schnabel (2017); another ``metric`` has its gain for the rank. Queries without a
+    relevant document count as 0, unless ``only_with_relevant`` leaves them out.
 
     ranks and relevance [documents], query_offsets [queries + 1]. Raises InputError if the shapes do
     not match, a value is not finite, a relevance is negative, or no query is left.
@@ -36,7 +38,9 @@ def true_risk(
     3.0
     """
     one = real_numbers(ranks, "Ranks")[None, ...]
-    risks = true_risks(one, relevance, query_offsets, only_with_relevant=only_with_relevant)
+    risks = true_risks(
+        one, relevance, query_offsets, only_with_relevant=only_with_relevant, metric=metric
+    )
     return float(risks[0])
 
 
@@ -46,6 +50,7 @@ def true_risks(
     query_offsets: ArrayLike,
     *,
     only_with_relevant: bool = False,
+    metric: RankMetric = RANK,
 ) -> FloatArray:
     """`true_risk` of several rankers: ranks [rankers, documents] to float64 [rankers]."""
     places, relevant = _fitting(ranks, relevance, axes=2)
@@ -59,7 +64,7 @@ def true_risks(
                 "nothing_relevant",
             )
     rows = np.flatnonzero(relevant)
-    sums: FloatArray = places[:, rows].astype(np.float64) @ relevant[rows].astype(np.float64)
+    sums: FloatArray = metric.gain(places[:, rows]) @ relevant[rows].astype(np.float64)
     return sums / queries
 
 

@@ -3,7 +3,8 @@
 Throughout: pi [documents] is the probability of a click on each document in one presentation,
 numbers [documents] what the estimator gives each of them, u for a click and v for an impression (or
 propensities q, for u = 1 / q and v = 0), ranks [..., documents] the ranks under the ranker to be
-judged (any leading axes), query_offsets [queries + 1]. Queries are drawn uniformly; given the
+judged (any leading axes), query_offsets [queries + 1]; a metric other than the sum of ranks has its
+gain for the rank. Queries are drawn uniformly; given the
 query, one ranking is presented and clicks are independent.
 """
 
@@ -39,6 +40,7 @@ from ultr_core.risk.inputs import (
     rank_blocks,
     require_propensities,
 )
+from ultr_core.risk.rank_metrics import RANK, RankMetric
 from ultr_core.users.click_log import ClickLog
 from ultr_core.users.click_models import check_noise
 from ultr_core.words import counted
@@ -89,6 +91,8 @@ def expected_delta(
     numbers: Numbers,
     ranks: ArrayLike,
     query_offsets: ArrayLike,
+    *,
+    metric: RankMetric = RANK,
 ) -> FloatArray:
     """Expected contribution of one presentation of each query, float64 [..., queries].
 
@@ -99,7 +103,7 @@ def expected_delta(
     functions here.
     """
     expected = expected_contribution(click_probability, numbers)
-    contribution = np.multiply(checked_places(ranks, expected.size), expected, dtype=np.float64)
+    contribution = metric.gain(checked_places(ranks, expected.size)) * expected
     sums: FloatArray = query_sums(contribution, query_offsets)
     return sums
 
@@ -109,6 +113,8 @@ def variance_of_delta(
     numbers: Numbers,
     ranks: ArrayLike,
     query_offsets: ArrayLike,
+    *,
+    metric: RankMetric = RANK,
 ) -> FloatArray:
     """Variance of the contribution of one presentation of each query, float64 [..., queries].
 
@@ -116,7 +122,7 @@ def variance_of_delta(
     true propensities sum_d rank^2 r (1 - p) / p. Raises InputError where pi > 0 but q = 0.
     """
     spread = _spread(checked_probabilities(click_probability), numbers)
-    squares = np.square(checked_places(ranks, spread.size), dtype=np.float64)
+    squares = np.square(metric.gain(checked_places(ranks, spread.size)))
     sums: FloatArray = query_sums(squares * spread, query_offsets)
     return sums
 
@@ -126,6 +132,8 @@ def expected_risk(
     numbers: Numbers,
     ranks: ArrayLike,
     query_offsets: ArrayLike,
+    *,
+    metric: RankMetric = RANK,
 ) -> FloatArray:
     """Expected estimated risk E[R_hat(S)] = (1 / Q) sum_q E[Delta_hat | q], shape [...].
 
@@ -140,7 +148,7 @@ def expected_risk(
     rows = places.reshape(-1, contribution.size)
     totals = np.zeros(rows.shape[0])
     for _, documents, rank in rank_blocks(rows, offsets):
-        totals += contribution[documents] @ rank
+        totals += contribution[documents] @ metric.gain(rank)
     means: FloatArray = totals.reshape(places.shape[:-1]) / (offsets.size - 1)
     return means
 
@@ -164,6 +172,8 @@ def variance_of_risk(
     ranks: ArrayLike,
     query_offsets: ArrayLike,
     query_draws: int,
+    *,
+    metric: RankMetric = RANK,
 ) -> FloatArray:
     """Variance of the estimated risk after N presentations, shape [...].
 
@@ -175,10 +185,10 @@ def variance_of_risk(
             f"The number of presentations must be 1 or more, not {in_brief(query_draws)}.",
             "no_draw",
         )
-    mean = expected_delta(click_probability, numbers, ranks, query_offsets)
+    mean = expected_delta(click_probability, numbers, ranks, query_offsets, metric=metric)
     spread = _spread(np.asarray(click_probability, dtype=np.float64), numbers)
     # Summed over all documents at once, the sums by query not being needed one by one.
-    within = np.square(ranks, dtype=np.float64) @ spread / mean.shape[-1]
+    within = np.square(metric.gain(ranks)) @ spread / mean.shape[-1]
     total: FloatArray = (within + mean.var(axis=-1)) / query_draws
     return total
 
@@ -204,12 +214,15 @@ class AffineLaw(NamedTuple):
         return (np.asarray(estimate, dtype=np.float64) - self.intercept) / self.slope
 
 
-def affine_law(eps_plus: float, eps_minus: float, sizes: ArrayLike) -> AffineLaw:
+def affine_law(
+    eps_plus: float, eps_minus: float, sizes: ArrayLike, *, metric: RankMetric = RANK
+) -> AffineLaw:
     """Slope and intercept of the expected IPS risk under click noise (Section 5.2).
 
     E[R_IPS(S)] = (eps_plus - eps_minus) R(S) + eps_minus mean_q m_q (m_q + 1) / 2, because the
     ranks of all m documents always add up to m (m + 1) / 2. So the order is preserved. This
     requires the true propensities, positive for irrelevant documents as well, and constant noise.
+    So do the gains of any metric, to sum_k<=m gain(k).
 
     sizes m [queries]. Raises InputError unless 1 >= eps_plus > eps_minus >= 0 and sizes are >= 1.
 
@@ -221,7 +234,10 @@ def affine_law(eps_plus: float, eps_minus: float, sizes: ArrayLike) -> AffineLaw
     m = real_numbers(sizes, "Numbers of documents").astype(np.float64)
     if m.size == 0 or not (m.min() >= 1 and m.max() < np.inf):
         raise InputError("Every query needs at least one document, and there must be a query.")
-    return AffineLaw(eps_plus - eps_minus, eps_minus * float((m * (m + 1.0) / 2.0).mean()))
+    whole = m * (m + 1.0) / 2.0
+    if metric is not RANK:
+        whole = np.cumsum(metric.gain(np.arange(1, int(m.max()) + 1)))[m.astype(np.int64) - 1]
+    return AffineLaw(eps_plus - eps_minus, eps_minus * float(whole.mean()))
 
 
 def noise_share(eps_plus: float, eps_minus: float, irrelevant_to_relevant: float) -> float:
