@@ -42,7 +42,7 @@ result.loss.definition risk_picture row.answer row.ask row.begins row.do
 row.exercise row.finding row.lesson_link row.minutes row.number row.page_link row.reply row.then
 row.title rule.section rule.said rule.test segmented_control selectbox self._fit self._fits
 settings.draws settings_changes settings_words taken_words st.empty() step.button step.lesson
-step.question summarise summary.label svg_data_uri term.meaning term.name term.section
+section_words step.question summarise summary.label svg_data_uri term.meaning term.name term.section
 click_weights mistaken_curve watched.clicks
 term.symbol test.sentence total traffic_words true.mean_rank true.ndcg.value true.risk
 true.risk_of_log true_curve value.closed value.enumerated verdict.words walk walk.failing

@@ -116,9 +116,9 @@ def test_the_ledger_of_claims_is_counted_in_a_sentence() -> None:
     printed, own = CLAIMS["1a"], CLAIMS["4i"]
     held, failed = Finding("", 0.0), Finding("", 1.0)
     lines = [LedgerLine(printed, held), LedgerLine(printed, failed)]
-    assert headline(lines) == "1 of the paper's 2 claims hold."
+    assert headline(lines) == "1 of the paper's 2 claims holds."
     assert headline([*lines, LedgerLine(own, held)]) == (
-        "1 of the paper's 2 claims hold, and 1 of 1 others."
+        "1 of the paper's 2 claims holds, and 1 of 1 others."
     )
 
 

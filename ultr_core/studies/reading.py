@@ -175,14 +175,14 @@ def repair_headline(result: StudyResult, point: Point) -> str:
     clicks, label, start = f"{point.x:,.0f}", _spoken(best), pays_from(result, best)
     verdict = _verdict(result, point, best, short=start is not None)
     if start is not None:
-        first = f"{label[0].upper()}{label[1:]} pays off from {start:,.0f} clicks"
+        first = f"{label[0].upper()}{label[1:]} needs {start:,.0f} clicks"
         return f"{first}; with {clicks} it {verdict}."
     pays = [
         (from_, key)
         for key in result.plan.study.repaired_by
         if (from_ := pays_from(result, key)) is not None
     ]
-    other = f"; {_spoken(min(pays)[1])} pays off from {min(pays)[0]:,.0f}" if pays else ""
+    other = f"; {_spoken(min(pays)[1])} needs {min(pays)[0]:,.0f}" if pays else ""
     return f"With {clicks} clicks {label} {verdict}{other}."
 
 

@@ -53,8 +53,8 @@ SWITCH = {
 }  # fmt: skip
 """By break: the switch of the Proofs that breaks the same."""
 COMPARED = (
-    "In differences paired by click log, 95% intervals. A repair pays from the fewest clicks "
-    "tried at which, and above which, it beats every ranker without a repair"
+    "In differences paired by click log, 95% intervals. A repair needs the fewest clicks tried "
+    "from which on it beats every ranker without a repair"
 )
 """What the verbs of the headline mean; the same words as `compare`."""
 BELIEVING = {"wrong-curve": ("too-steep", "too-flat")}

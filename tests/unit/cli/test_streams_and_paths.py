@@ -214,8 +214,8 @@ def test_given_text_is_shown_shortened_and_escaped() -> None:
 
 @pytest.mark.parametrize(
     ("relation", "measured", "shown"),
-    [("=", 15.7, ("15.7", "0")), ("≥", -2.0, ("-2", "≥ 0")), (">", -2.0, ("-2", "> 0")),
-     ("=", 0.09, ("0.09", "0")), ("≥", -0.09, ("-0.09", "≥ 0"))],
+    [("=", 15.7, ("15.7", "0")), ("≥", -2.0, ("−2", "≥ 0")), (">", -2.0, ("−2", "> 0")),
+     ("=", 0.09, ("0.09", "0")), ("≥", -0.09, ("−0.09", "≥ 0"))],
 )  # fmt: skip
 def test_numbers_of_a_check_are_never_joined_by_a_relation_that_is_not_theirs(
     relation: Relation,

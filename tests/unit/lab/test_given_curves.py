@@ -30,7 +30,7 @@ from ultr_core.lab import (
 from ultr_core.lab.live import LiveDesign, run_live
 from ultr_core.proofs.proof import NO_POSITION_BIAS
 from ultr_core.settings import Settings
-from ultr_core.studies import STUDIES, Plan, StudyResult, cell_of, judge, read_study
+from ultr_core.studies import REPAIRS, STUDIES, Plan, StudyResult, cell_of, judge, read_study
 from ultr_core.studies.grids import GRID_VERSION
 from ultr_core.users import PowerLaw
 
@@ -183,7 +183,7 @@ def test_studies_use_a_curve_where_they_do_not_vary_its_exponent() -> None:
         "misspecification": ("curve",),
         "map-noise": (),
         "map-assumed": (),
-        **dict.fromkeys(("few-clicks", "trust-mild", "trust-steep", "cut", "wrong-curve"), ()),
+        **dict.fromkeys(REPAIRS, ()),
     }
     for name, study in STUDIES.items():
         plan, plain = Plan(study, "quick", base), Plan(study, "quick", Settings(draws=1))

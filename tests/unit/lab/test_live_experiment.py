@@ -7,7 +7,7 @@ import pytest
 
 from tests.meaning import mentions, refused, without_numbers
 from ultr_core.jobs.live import LIVE
-from ultr_core.lab import METHODS, World, build_world, simulate_logs, user_model
+from ultr_core.lab import World, build_world, simulate_logs, user_model
 from ultr_core.lab.live import (
     LIVE_SMOOTHING,
     PAPER_CLICKS,
@@ -59,7 +59,7 @@ def test_at_default_settings_propensity_weighting_beats_both_significantly(world
     for contest in result.contests:
         assert contest.test.significant
         assert contest.test.wins > contest.test.losses
-        assert mentions(contest.sentence, METHODS["propensity"].label)
+        assert mentions(contest.sentence, "weighted")
         null = contest.null_sentence
         assert mentions(null, f"{contest.queries:,}", f"{contest.without_click:,}")
         assert mentions(null, f"{contest.test.decided / 2:,.0f}", f"{contest.test.wins:,} wins")
