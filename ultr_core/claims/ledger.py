@@ -225,7 +225,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
 
 SIZES = {
     key: sizes
-    for part in (common, foundations, noise, estimation, svm, figures, live, runs, later)
+    for part in (common, foundations, noise, estimation, svm, figures, live, runs, later, towers)
     for key, sizes in part.SIZES.items()
 }
 """Sizes of what a claim is measured on, by the word that its entry has for it."""

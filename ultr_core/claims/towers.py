@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from types import MappingProxyType
@@ -10,11 +10,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from ultr_core.claims.common import Measure
+from ultr_core.claims.common import Measure, Sizes, sizes_of
 from ultr_core.findings import Finding
 from ultr_core.lab import Lab
 from ultr_core.learners.towers import JOINS
-from ultr_core.proofs.towers import CURVED, LOGGERS, LinkedRanks, TowerCase
+from ultr_core.proofs.towers import CURVED, LISTS, LOGGERS, QUERIES, LinkedRanks, TowerCase
 
 Case = TypeVar("Case", LinkedRanks, TowerCase)
 
@@ -103,3 +103,11 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "R22": _not_examination,
     }
 )
+
+SIZES: Mapping[str, Callable[[Lab], Sizes]] = MappingProxyType(
+    {
+        "linked ranks": lambda _: sizes_of(queries=LISTS),
+        "expected clicks": lambda _: sizes_of(queries=QUERIES),
+    }
+)
+"""Queries that clicks are expected of; none is simulated."""
