@@ -1,9 +1,9 @@
 """Take pictures of the running app.
 
 ``python scripts/screenshots.py`` retakes README's picture, docs/screenshot.png;
-``python scripts/screenshots.py --all DIR`` takes every page, and the states of pages that differ
-most, on every screen in light and dark.
-A server is started for it unless ``--url`` names one. Needs Playwright (requirements-dev.txt) and
+``python scripts/screenshots.py --all DIR`` captures every page, and the states of pages that
+differ most, on every screen, light and dark.
+The script starts a server unless ``--url`` names one. It needs Playwright (requirements-dev.txt) and
 an installed Chromium; nothing is downloaded.
 """
 
