@@ -169,21 +169,21 @@ def _read_learning_curve(result: StudyResult, points: list[Point]) -> str:
 
 
 def repair_headline(result: StudyResult, point: Point) -> str:
-    """From how many clicks the best repair at a point pays off, and whom it surely beats."""
+    """From how many clicks the best repair at a place pays, and whom it surely beats there."""
     best = best_repair(result, point)
     if best is None:
         return _ON_ONE_LOG if result.plan.base.draws < 2 else _NOT_YET
     clicks, label, start = f"{point.x:,.0f}", _spoken(best), pays_from(result, best)
     verdict = _verdict(result, point, best, short=start is not None)
     if start is not None:
-        first = f"{label[0].upper()}{label[1:]} pays off from {start:,.0f} clicks"
+        first = f"{label[0].upper()}{label[1:]} pays from {start:,.0f} clicks"
         return f"{first}; with {clicks} it {verdict}."
     pays = [
         (from_, key)
         for key in result.plan.study.repaired_by
         if (from_ := pays_from(result, key)) is not None
     ]
-    other = f"; {_spoken(min(pays)[1])} pays off from {min(pays)[0]:,.0f}" if pays else ""
+    other = f"; {_spoken(min(pays)[1])} pays from {min(pays)[0]:,.0f}" if pays else ""
     return f"With {clicks} clicks {label} {verdict}{other}."
 
 
