@@ -3,7 +3,7 @@
     python -m scripts.gate_promise --logs 1000 --seed 1
 
 Users of the position model with eta = 1, believed rightly, click on the training queries. Each log
-judges rankers by IPS against production, which users saw: the skyline, production reversed, and
+judges rankers by IPS against production, which users saw: the skyline, production turned round, and
 ``NEAR`` that are a little worse than production. *Misses*: share of logs in which the gate's bound
 is below the exact difference in expected risk. *Passed*: share of logs in which the gate says
 deploy. The last ranker is, in each log, the best by its clicks of the ``NEAR``; once as if it were
@@ -136,7 +136,7 @@ def default_world(eps_minus: float) -> Shown:
     far = [difference(world.skyline.coefficients), difference(-own)]
     return Shown(
         pi, presented, offsets, propensity, np.stack([*far, *worse]),
-        ("skyline", "production reversed"),
+        ("skyline", "production turned round"),
     )  # fmt: skip
 
 

@@ -77,8 +77,8 @@ LINEAR_ONLY = ("cost", "svm_light_out", "weights_out", "proprank_out")
 _OUTPUTS = {
     "out": "write the ranker as JSON: feature ids, weights, C, certificate; trees as LightGBM does",
     "svm_light_out": "write it as an svm_light model file, which svm_rank_classify reads",
-    "scores_out": "write the score of each document: as a table if the name ends in "
-    ".csv, as a TREC run if it ends in .run",
+    "scores_out": "write the score of each document; a name in .csv gives a table, "
+    "one in .run a TREC run",
     "fold_scores_out": "score each query by a ranker trained without its fold, so that evaluate "
     "can judge on the same clicks without optimistic bias",
     "weights_out": "write the weight of each clicked document as CSV",

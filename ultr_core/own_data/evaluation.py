@@ -574,7 +574,7 @@ class RankerDifference:
         if not unshown.withheld:
             return f"{self._verdict(found)} But {because}"
         return (
-            f"These clicks do not show whether {self.first} is better than {self.second}: {because}"
+            f"These clicks cannot say whether {self.first} is better than {self.second}: {because}"
         )
 
     def _verdict(self, found: Estimate) -> str:

@@ -39,8 +39,8 @@ FEWEST_LATER = 20
 class ContinuationEstimate:
     """Lambda with its 95% interval over queries.
 
-    queries: how many are informative. later_clicks: clicks below another click. A value above 1 is
-    not clipped: it suggests that users do not leave after a click, or not as assumed.
+    queries: how many say something. later_clicks: clicks below another click. A value above 1 is
+    not cut: it says that users do not leave after a click, or not as assumed.
     """
 
     value: float

@@ -34,7 +34,7 @@ class Study:
         fixed: settings that the paper fixes.
         x_values, series_values: by scale.
         methods: keys of ``STUDY_METHODS``.
-        repaired_by: those that repair what the study breaks, from later work.
+        repaired_by: those of them that repair what the study breaks; of later work.
         read_at: where on the x axis such a study is read and judged.
     """
 
