@@ -8,7 +8,7 @@ documents is then eps A / (B + eps A). The paper prints "about 33%" for eps = 0.
 The share of relevant documents is moved until A/B meets its target. Only the labels of the few
 queries of the production ranker change that ranker; between two such changes the presented
 ranking is fixed, and A/B for every share follows from one cumulative sum. Where the changes jump
-past the target, the queries are drawn anew.
+past the target, the queries are drawn again.
 
     python scripts/calibrate_corpus.py            # writes ultr_core/corpus/calibration.json
 """

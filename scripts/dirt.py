@@ -1,8 +1,8 @@
-"""Click logs with known truth, and the dirt that real ones have, each at three strengths.
+"""Click logs with a known truth, and the faults of real logs, each at three strengths.
 
 Users examine rank r with probability 1 / r and click with noise; two rankers and random swaps of
-rank 1 move documents. A dirt takes the clean rows and gives the files that a reader would bring,
-with what they would answer if they were asked.
+rank 1 move documents. A kind of dirt takes the clean rows and returns the files that a reader would
+provide, with the reader's answers to any questions about them.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
-"""Read dirty click logs as their owners would, and see whether a wrong curve comes out in silence.
+"""Read dirty click logs as their owners would, and see whether a wrong curve gets no warning.
 
 Run from the project's directory:
 
     python -m scripts.dirty_logs --seeds 20
 
-Each dirt of `scripts.dirt` is applied to a clean log of each seed at three strengths. The log is
-read with no more than its files; what the reader asks is answered with the truth. An answer holds
-if the intervals of all answered ranks contain the true examination, jointly at ``LEVEL`` by
-Bonferroni. Otherwise the log must have been refused, or a warning of a check must name the cause;
-else it is a miss, the worst of them where `inspect_log` has no warning at all. A seed whose clean
-log misses as well says nothing of the dirt and is counted as chance. ``--first 10 --seeds 10`` goes
-on where ten seeds ended.
+Each kind of dirt in `scripts.dirt` is applied to a clean log of each seed at three strengths. Only
+the files are given to the reader, and its questions are answered truthfully. An answer holds if the
+intervals of all answered ranks contain the true examination, jointly at ``LEVEL`` by Bonferroni.
+Otherwise the log must have been refused, or a warning of a check must name the cause. Anything else
+is a miss; the worst misses are those where `inspect_log` has no warning at all. If the clean log of
+a seed misses as well, the case says nothing about the dirt and is counted as chance.
+``--first 10 --seeds 10`` continues where ten seeds ended.
 
     python -m scripts.dirty_logs --clean 200
 
@@ -232,12 +232,12 @@ def main(given: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--seeds", type=int, default=20, help="clean logs that each dirt falls on")
+    parser.add_argument("--seeds", type=int, default=20, help="clean logs for each kind of dirt")
     parser.add_argument("--first", type=int, default=0, help="the first of these seeds")
-    parser.add_argument("--only", default="", help="dirts whose names contain this")
-    parser.add_argument("--clean", type=int, default=0, help="read so many clean logs instead")
+    parser.add_argument("--only", default="", help="only kinds of dirt whose names contain this")
+    parser.add_argument("--clean", type=int, default=0, help="read this many clean logs instead")
     parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--verbose", action="store_true", help="each case that is not held")
+    parser.add_argument("--verbose", action="store_true", help="list each case that does not hold")
     options = parser.parse_args(given)
     with ProcessPoolExecutor(options.processes) as pool:
         if options.clean:

@@ -4,13 +4,13 @@ Run from the project's directory:
 
     python -m scripts.fuzz_readers --minutes 5 --seed 1 --out broken
 
-A reader may return or raise the lab's own InputError, of one line. Anything else (another error, a
-crash, a MemoryError with 1 GiB to use, more than 10 seconds of computing) is printed and its input
-is saved in the directory given by --out; then the exit code is 1. Input number n of a seed is the
-same in every run.
+A reader may return, or raise the lab's own InputError with a one-line message. Anything else
+(another error, a crash, a MemoryError with 1 GiB to use, more than 10 seconds of computing) is
+printed, and its input is saved in the directory given by --out; the exit code is then 1. Input
+number n of a seed is the same in every run.
 
-Parquet is read here without the process of its own that readers give it. Where such a file ends the
-child by a signal, that process is what it needs: it is counted apart.
+Parquet is read here without the separate process that readers use for it. A file that kills the
+child by a signal is why that process exists; such files are counted separately.
 """
 
 from __future__ import annotations

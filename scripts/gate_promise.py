@@ -1,4 +1,4 @@
-"""How often the gate of ``evaluate --gate`` errs, and what it lets through, on the default world.
+"""How often the gate of ``evaluate --gate`` errs, and what it lets through, in the default world.
 
     python -m scripts.gate_promise --logs 1000 --seed 1
 

@@ -1,15 +1,15 @@
 """How long visitors wait when many of them use the app at once.
 
 ``python scripts/load_test.py`` starts the app on this machine and opens 30 sessions. Once their
-pages are complete, all move sliders to values of their own within 3 seconds. It prints how long
-each waited until the run of the page had finished, how long until the rankers of all were trained,
-and the server's memory.
+pages are complete, all of them move sliders to different values within 3 seconds. The script prints
+how long each session waited for the end of its page run and for all its rankers to be trained, and
+the server's memory.
 ``--sessions 100 --over 5`` is a large class, ``--servers 2`` starts two servers at one address
-(``serve_class.py``), ``--url`` measures a running server (then without memory). The time includes
-this client, which shares the machine.
+(``serve_class.py``), and ``--url`` measures a running server (without its memory). The times
+include this client, which shares the machine.
 
-Bounded: it ends with an error after ``--limit`` seconds or above ``--memory-limit`` MB. Exit code
-1 if a session saw an error or, with ``--bar``, if the 95th percentile is above it.
+The run is bounded: it ends with an error after ``--limit`` seconds or above ``--memory-limit`` MB.
+The exit code is 1 if a session saw an error or, with ``--bar``, if the 95th percentile is above it.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
     parser.add_argument("--page", default="lab", help="address of the page below the root")
     parser.add_argument("--url", help="a running server instead of one started for this")
     parser.add_argument(
-        "--servers", type=int, default=1, metavar="N", help="start so many servers at one address"
+        "--servers", type=int, default=1, metavar="N", help="start this many servers at one address"
     )
     parser.add_argument("--corpus", metavar="DIR", help="start the server on this corpus")
     parser.add_argument(

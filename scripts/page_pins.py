@@ -8,8 +8,8 @@ In the root of a checkout::
 Each pin holds the numbers of all texts, metrics and tables of a page in their order, the values
 behind its charts, and the state that the link opened: the settings and the page's own values.
 Words are not compared. A link from before must open the same state and show the same numbers;
-``compare`` prints each that does not and exits with 1. To pin an older checkout, run this file
-there: it needs nothing of the checkout but ``app.py``.
+``compare`` prints each link that does not, and exits with 1. To pin an older checkout, run this
+file there: all it needs from the checkout is ``app.py``.
 """
 
 from __future__ import annotations

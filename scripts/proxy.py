@@ -1,8 +1,8 @@
-"""HAProxy in front of the app's servers: a visitor stays with one of them, bounded and in time.
+"""HAProxy in front of the app's servers: a visitor stays on one of them, within limits.
 
-The servers share nothing, so that all of a visitor's connections (page, websocket, uploads, files)
+The servers share nothing, so all of a visitor's connections (page, websocket, uploads, files)
 must go to one of them. HAProxy sets a cookie that names it; when that server is down, another takes
-over and the cookie is set anew. Requests reach a server only once their head is complete.
+over and the cookie is set again. Requests reach a server only once their head is complete.
 
 Everything here is for HAProxy 2.6 or newer, as Debian and Ubuntu have it.
 """

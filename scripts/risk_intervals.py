@@ -1,4 +1,4 @@
-"""How often 95% intervals of estimated risks hold what they are for, on the default world.
+"""How often 95% intervals of estimated risks contain their target, in the default world.
 
     python -m scripts.risk_intervals --logs 2000 --seed 1
 

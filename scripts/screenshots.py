@@ -1,10 +1,10 @@
 """Take pictures of the running app.
 
 ``python scripts/screenshots.py`` retakes README's picture, docs/screenshot.png;
-``python scripts/screenshots.py --all DIR`` takes every page, and the states of pages that differ
-most, on every screen in light and dark.
-A server is started for it unless ``--url`` names one. Needs Playwright (requirements-dev.txt) and
-an installed Chromium; nothing is downloaded.
+``python scripts/screenshots.py --all DIR`` captures every page, and the states of pages that
+differ most, on every screen, light and dark.
+The script starts a server unless ``--url`` names one. It needs Playwright (requirements-dev.txt)
+and an installed Chromium; nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -157,9 +157,9 @@ def take_readme_picture(target: Path, address: str, opened: Browser) -> None:
 def main() -> None:
     """Read the options and take the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--all", metavar="DIR", type=Path, help="take every page on every screen")
+    parser.add_argument("--all", metavar="DIR", type=Path, help="all pages on every screen")
     parser.add_argument("--state", nargs="+", choices=STATES, default=list(STATES),
-                        help="with --all: these states alone")  # fmt: skip
+                        help="with --all: only these states")  # fmt: skip
     parser.add_argument("--url", help="address of a running app")
     given = parser.parse_args()
 

@@ -1,16 +1,16 @@
 """The app for a large class: several servers at one address.
 
 ``python scripts/serve_class.py --servers 2`` starts two servers, each with its share of the cores
-for training, and HAProxy, which sends a visitor always to the same one and bounds what one address
-may ask for (``scripts/proxy.py``). One server computes on one core only; two on two cores carry a
-hundred visitors. Visitors are let in once every server has shown the first page to a visitor of its
-own. Without HAProxy one server is started. What follows ``--`` goes to the app, as with ``streamlit
-run app.py --``; further options, such as ``--server.baseUrlPath ltr``, to Streamlit.
+for training, and HAProxy, which always sends a visitor to the same server and limits what one
+address may request (``scripts/proxy.py``). Each server uses one core; two servers on two cores can
+serve a hundred visitors. Visitors are let in once every server has shown its first page. Without
+HAProxy one server is started. Options after ``--`` are passed to the app, as with ``streamlit run
+app.py --``; further options, such as ``--server.baseUrlPath ltr``, are passed to Streamlit.
 
-A server that ends is started again. Its visitors are moved to the others meanwhile, with their
-settings. When one ends for the fourth time within ten minutes, everything is ended with code 1.
-Interrupted, terminated or with its terminal closed (which ``nohup`` prevents) it ends with code 0.
-All that it has started ends with it, on Linux even if it is killed.
+A server that stops is restarted. Until then its visitors use the other servers and keep their
+settings. If a server stops four times within ten minutes, everything is stopped with code 1. If the
+script is interrupted or terminated, or its terminal is closed (which ``nohup`` prevents), it ends
+with code 0. Everything it started stops with it, on Linux even if it is killed.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def read_arguments(
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "--servers", type=int, default=min(MOST_SERVERS, os.cpu_count() or 1),
-        help="how many; by default as many as this machine has cores",
+        help="number of servers; by default one per core of this machine",
     )  # fmt: skip
     parser.add_argument("--address", default="0.0.0.0", help="where to listen")
     parser.add_argument("--port", type=int, default=8501)

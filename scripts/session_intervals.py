@@ -1,4 +1,4 @@
-"""How often 95% intervals from a log of sessions hold the truth: by session, and as without.
+"""How often 95% intervals from a log of sessions contain the truth, by session and without.
 
     python -m scripts.session_intervals --logs 1000
 
@@ -6,12 +6,12 @@ World: 100 queries of six documents, users of the position model with p_r = 1 / 
 is part of a landmark swap experiment with landmark 1, so one log serves every estimator. A strong
 session has one query and one swap; each later presentation repeats what the user examined and
 liked at first with probability 0.8. One session in fifty has 30 presentations, the others a
-geometric number with mean 3. Without sessions each presentation is a session of its own.
+geometric number with mean 3. Without sessions each presentation is a separate session.
 
 What users examine reaches down to one depth, so clicks of a presentation hang together as well,
 which intervals by presentation neglect: those of a risk cover too little even without sessions.
 
-Share of intervals that hold the truth: as without sessions (swaps by presentation, harvesting by
+Share of intervals that contain the truth: without sessions (swaps by presentation, harvesting by
 query), and by session. Ratios are pooled over ranks 2 to 6; in brackets the share that has an
 interval, where it is not all. From 500 logs a share of 0.95 has a standard error of 0.010. The few
 logs of harvesting only show that nothing is badly wrong. More logs of risks and differences by

@@ -90,7 +90,8 @@ def write_scores(
 ) -> None:
     """Write `scores_text`; if no form is given, the ending of the name, before .gz, decides.
 
-    .csv gives a table, .run or .trec a TREC run. Raises InputError if the file cannot be written.
+    .csv gives a table, and .run or .trec gives a TREC run. Raises InputError if the file cannot be
+    written.
     """
     ending = Path(str(path).lower().removesuffix(".gz")).suffix
     text = scores_text(corpus, scores, form=form or _FORMS.get(ending, "lines"))

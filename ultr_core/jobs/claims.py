@@ -234,7 +234,7 @@ def _readings(place: str) -> list[Cell]:
     return [
         words(
             """
-            ## A place in the paper that can be read in two ways
+            ## A passage of the paper that can be read in two ways
 
             Both readings on a small corpus.
             """

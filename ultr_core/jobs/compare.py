@@ -214,9 +214,9 @@ def cells(_: PageState) -> list[Cell]:
             """
             ## Estimated against true risk
 
-            These are sixty rankers that were not trained on clicks. Kendall's τ says how well an
-            estimate from clicks reproduces the order of their true risk: 1 is the true order, 0 is
-            chance.
+            These are sixty rankers that were not trained on clicks. Kendall's τ measures how well
+            an estimate from clicks reproduces the order of their true risk: 1 is the true order, 0
+            is chance.
             """
         ),
         code(

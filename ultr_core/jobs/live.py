@@ -102,7 +102,7 @@ def cells(state: PageState) -> list[Cell]:
 
             Users search a simulated engine for three weeks. A week of swaps gives propensities,
             two rankers learn from the clicks, and the weighted ranker is interleaved with the
-            production ranker and with the naive ranker. The sign test says which ranker wins.
+            production ranker and with the naive ranker. The sign test shows which ranker wins.
             """
         ),
         code(

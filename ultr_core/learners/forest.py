@@ -96,8 +96,8 @@ class Forest:
         names, outputs = values.get("feature_names", "").split(), values.get("num_class", "")
         if outputs != "1" or values.get("num_tree_per_iteration") != "1":
             raise InputError(
-                f"{name} has more than one score for each document, or says of none; a ranker has "
-                "one.",
+                f"{name} has more than one score for each document, or does not say how many; a "
+                "ranker has one.",
                 "tree_model",
             )
         matches = [_ID.fullmatch(each) for each in names]

@@ -427,12 +427,12 @@ def evaluate_ranker(
     relevance is fitted, it is refitted for the interval (`Refits`). From the grades also come
     ``measures``, None for `usual_measures`; ``empty`` says whether they leave out queries without a
     relevant document or count them as 0. Intervals are by session for a
-    `GroupedLog`; otherwise they treat query draws as independent, and documents of a draw as
-    examined independently. If every candidate was shown, click noise changes IPS by a factor and a
-    constant (section 5.2); what the log leaves out is in ``unshown``.
+    `GroupedLog`; otherwise they treat presentations as independent, and documents of a
+    presentation as examined independently. If every candidate was shown, click noise changes IPS
+    by a factor and a constant (section 5.2); what the log leaves out is in ``unshown``.
 
     Raises InputError for scores of another corpus or not finite, a clip outside (0, 1], a clicked
-    position that the curve does not cover, or a log with clicks in fewer than two query draws. A
+    position that the curve does not cover, or a log with clicks in fewer than two presentations. A
     log without clicks gives no estimate.
     """
     require_log(log)

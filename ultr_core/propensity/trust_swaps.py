@@ -62,7 +62,10 @@ class TrustLines:
         about = ("trust_bias", "Click rates by rank are lines through 0")
         known = np.flatnonzero(self.known)
         if not known.size:
-            said = "No two groups of documents differ enough in clicks to tell trust from position."
+            said = (
+                "No two groups of documents differ enough in clicks to tell trust bias from "
+                "position bias."
+            )
             return Finding(said, limit=None, key=about[0], title=about[1])
         reach = float(ndtri(1.0 - LEVEL / 2.0 / known.size))
         row = int(known[np.argmax(np.abs(self.intercept / self.intercept_error)[known])])

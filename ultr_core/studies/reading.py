@@ -168,7 +168,7 @@ def _read_learning_curve(result: StudyResult, points: list[Point]) -> str:
 
 
 def repair_headline(result: StudyResult, point: Point) -> str:
-    """From how many clicks the best repair at a point pays off, and whom it surely beats."""
+    """From how many clicks the best repair at a place pays, and whom it surely beats there."""
     best = best_repair(result, point)
     if best is None:
         return _ON_ONE_LOG if result.plan.base.draws < 2 else _NOT_YET

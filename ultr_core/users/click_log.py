@@ -67,8 +67,8 @@ class ClickLog:
     documents that the corpus lacks.
 
     N belongs to the risk of equations (4) and (5) of Joachims, Swaminathan and Schnabel (2017);
-    the number of clicks n (`total_clicks`) to the C/n of their Section 6. Repeated clicks are a
-    count, never rows, so that the cost of later steps depends on the corpus and not on n.
+    the number of clicks n (`total_clicks`) belongs to the C/n of their Section 6. Repeated clicks
+    are a count, never rows, so that the cost of later steps depends on the corpus and not on n.
 
     Arrays are made read-only. Raises InputError if the numbers contradict each other.
     """

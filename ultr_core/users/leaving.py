@@ -185,7 +185,7 @@ def simulate_leaving(
     relevance, ranks [documents] as presented, query_offsets [queries + 1]. Rows have the clicks
     above as context; their impressions include users who had left, since a log cannot tell. The
     same seed gives the same log and draws the same queries as `simulate_counts`. Raises InputError
-    as that does, and unless the ranks of each query are 1, 2, ..., m.
+    as that does, and if the ranks of a query are not 1, 2, ..., m.
     """
     clicking = users.at_first.click_probability(relevance, ranks)
     steps = by_rank(ranks, query_offsets)

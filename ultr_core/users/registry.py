@@ -74,7 +74,7 @@ USERS: Mapping[str, Users] = MappingProxyType(
             Users(
                 "leaving",
                 "Leaving after a click",
-                "Users examine and click as with position bias, but after each click they continue "
+                "They examine and click as with position bias, but after each click they continue "
                 "with probability λ and otherwise leave. Curve and noise are set by η, ε₊ and ε₋; "
                 "IPS divides by the curve of η′ or the learner's curve.",
                 LeavingUsers,
