@@ -16,7 +16,7 @@ BREAK = Choice(
         "few-clicks": "Few clicks",
         "trust-steep": "Trust in the top",
         "trust-mild": "Mild trust",
-        "leaving": "Leaving users",
+        "leaving": "Leaving",
         "cut": "Lists of ten",
         "wrong-curve": "Wrong propensities",
     },
