@@ -54,7 +54,7 @@ SWITCH = {
 """By break: the switch of the Proofs that breaks the same."""
 COMPARED = (
     "In differences paired by click log, 95% intervals. A repair pays from the fewest clicks "
-    "tried at which, and above which, it beats every ranker without a repair"
+    "at which, and above which, it beats every ranker without one"
 )
 """What the verbs of the headline mean; the same words as `compare`."""
 WIDTHS, WIDTHS_IN_LECTURE = (305, 145), (365, 172)
