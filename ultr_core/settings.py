@@ -93,7 +93,8 @@ USERS_FIELD = Choice(
     name="users",
     help="How users click. Trusting users have their own curve and noise, so η, η′, ε₊, ε₋ "
     "and given curves have no effect, and weights divide by the users' own examination. Leaving "
-    "users continue after a click only with probability λ.",
+    "users continue after a click only with probability λ; before it all settings act as with "
+    "position bias.",
 )  # fmt: skip
 """Written out, for help must not wait for NumPy; the keys of `ultr_core.users.USERS`."""
 

@@ -37,7 +37,7 @@ CHANGED = {
     "live": {"clicks": "2000", "live_queries": "218"},
     "lessons": {"lesson": "3", "seed": "5"},
     "claims": {"claim_section": "5.3", "claim_verdict": "holds", "eta": "0.5"},
-    "repairs": {"breaks": "trust-steep", "repair_clicks": "many"},
+    "repairs": {"breaks": "leaving", "repair_clicks": "many"},
 }
 TAKEN = tuple(page for page in WITH_NOTEBOOK if page != "your_data")
 """Pages that are compared below; that of a reader's own files is, after they were given."""

@@ -33,7 +33,8 @@ def built_in() -> Iterator[str]:
         "learning_curves",
         "robustness?mode=lecture",
         "robustness?study=map-assumed",
-        "repairs?mode=lecture",
+        "repairs?breaks=leaving&repair_clicks=most&mode=lecture",
+        "repairs?breaks=cut&mode=lecture",
         "repairs?breaks=wrong-curve&mode=lecture",
     ],
 )

@@ -285,6 +285,7 @@ ONLY_IN_THE_NOTEBOOK = {
     "live": {"decided", "half", "share", "ties"},
     "doubly-robust": set(),
     "trust-top": set(),
+    "leaving": set(),
 }
 """Measured numbers that no text of the lesson names; its notebook lists them all."""
 

@@ -41,6 +41,8 @@ ROW, CLOSE_ROW, FEW_ROWS = 42, 36, 5
 screen."""
 _WIDE = 450
 """Pixels from which the names of the rules have their values."""
+CROWDED = 0.55
+"""Up to this share of the axis the names of the rules have no room side by side."""
 RULES = {"production": "Production", "skyline": "Skyline"}
 
 
@@ -72,7 +74,7 @@ def repair_figure(result: StudyResult, point: Point, *, theme: Theme = "light") 
     data: Columns = {name: [row[name] for row in rows] for name in _row(*[""] * 7)}
     low, high = stable_range(values)
     production = result.level("production")
-    inside = production is not None and production < (low + high) / 2
+    inside = production is not None and production < low + CROWDED * (high - low)
     spec = with_domains(_risks(order, inside, theme), x=(low, high))
     told = "; ".join(str(row["name"]) for row in rows)
     row = ROW if len(order) <= FEW_ROWS else CLOSE_ROW
@@ -139,7 +141,7 @@ LOOK, RELEVANT, IRRELEVANT, BELIEVED = "look", "relevant", "irrelevant", "believ
 ABOVE = ("above-0", "above-1", "above-2")
 """By clicks above: of users who leave, their chance of looking."""
 NAMES = {
-    ABOVE[0]: "looks: no click above",
+    ABOVE[0]: "no click above",
     ABOVE[1]: "one click above",
     ABOVE[2]: "two clicks above",
     LOOK: "looks",
@@ -171,10 +173,11 @@ def users_figure(
         for name, curves in series.items()
     )
     cut = settings.shown if settings.shown < LAST_RANK else 0
+    does = " looks" if ABOVE[0] in series else ""
     end = f" Below rank {cut} nobody sees anything." if cut else ""
     return Figure(
         f"users-{settings.users}", "Users by rank",
-        f"Probability that a user at rank 1 to {LAST_RANK}: {told}.{end}",
+        f"Probability that a user{does} at rank 1 to {LAST_RANK}: {told}.{end}",
         data, _users(tuple(series), cut, theme), height=250,
     )  # fmt: skip
 
@@ -223,7 +226,8 @@ def _users(names: tuple[str, ...], cut: int, theme: Theme) -> dict[str, Any]:
     ink = INKS[theme]
     axis = {"values": [1, *range(5, LAST_RANK + 1, 5)], "grid": False}
     x_of = along(alt.X, "Rank", {"domain": [1, LAST_RANK], "nice": False}, axis)
-    y = along(alt.Y, "Probability", {"domain": [0, 1], "nice": False}, {"format": ".1f"})("value")
+    title = "Probability of looking" if ABOVE[0] in names else "Probability"
+    y = along(alt.Y, title, {"domain": [0, 1], "nice": False}, {"format": ".1f"})("value")
     tooltip = tooltips(("rank:Q", "Rank"), ("value:Q", "Probability", ".3f"))
     layers: list[alt.Chart] = []
     left = 140 if ABOVE[0] in names else 70  # their curve falls slowly

@@ -16,7 +16,7 @@ BREAK = Choice(
         "few-clicks": "Few clicks",
         "trust-steep": "Trust in the top",
         "trust-mild": "Mild trust",
-        "leaving": "Leaving users",
+        "leaving": "Leaving",
         "cut": "Lists of ten",
         "wrong-curve": "Wrong propensities",
     },
@@ -77,7 +77,7 @@ def cells(state: PageState) -> list[Cell]:
             point = result.point({clicks:.0f})
             for method in result.plan.study.methods:
                 risk = result.estimate(method, point)
-                print(f"{{method:22}} {{risk.value:.4f}}  ({{risk.low:.4f}} to {{risk.high:.4f}})")
+                print(f"{{method:24}} {{risk.value:.4f}}  ({{risk.low:.4f}} to {{risk.high:.4f}})")
             print(repair_headline(result, point))
             """
         ),
@@ -97,7 +97,7 @@ def cells(state: PageState) -> list[Cell]:
 
             for method, case in SMALL_CASES["{name}"].items():
                 pairs = f"{{case.wrong_pairs}} of {{len(PAIRS)}} pairs"
-                print(f"{{method:22}} {{case.largest_error}}  {{pairs}}")
+                print(f"{{method:24}} {{case.largest_error}}  {{pairs}}")
             """
         ),
     ]

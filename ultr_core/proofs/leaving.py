@@ -127,9 +127,20 @@ class LeavingCase(Enumerated):
             found += new[document] * (u * click + v)
         return found
 
-    def claimed(self, new: Sequence[int]) -> Fraction:
-        """What clicks of users who never leave would say; without noise, R(S)."""
-        return sum((rank * a for rank, a in zip(new, self.clicked, strict=True)), ZERO)
+    @cached_property
+    def means(self) -> tuple[Fraction, ...]:
+        """E[u c + v] [documents], over every click pattern."""
+        found = [ZERO] * SIZE
+        for pattern, probability in self.law.items():
+            for document, click in enumerate(pattern):
+                u, v = self.numbers(document, sum(pattern[:document]))
+                found[document] += probability * (u * click + v)
+        return tuple(found)
+
+    @property
+    def due(self) -> tuple[Fraction, ...]:
+        """What clicks of users who never leave would count; without noise, the relevance."""
+        return self.clicked
 
     @cached_property
     def means(self) -> tuple[Fraction, ...]:

@@ -19,7 +19,7 @@ from itertools import combinations, permutations
 from types import MappingProxyType
 
 from ultr_core.proofs.enumeration import ClickLaw, click_law
-from ultr_core.proofs.users import ONE, ZERO, Behaviour
+from ultr_core.proofs.users import ONE, ZERO, Behaviour, dot
 
 RELEVANCE = (0, 1, 0, 1)
 SIZE = len(RELEVANCE)
@@ -102,22 +102,25 @@ NUMBERS: Mapping[str, Callable[[Shown], UV]] = MappingProxyType(
 class Enumerated(ABC):
     """Bias and spread of an estimator over the 24 rankings S of the query of this module."""
 
+    @property
+    @abstractmethod
+    def means(self) -> tuple[Fraction, ...]:
+        """E[u c + v] [documents], over everything that may happen."""
+
     @abstractmethod
     def moments(self, new: Sequence[int]) -> tuple[Fraction, Fraction]:
         """Mean and variance of one presentation, everything that may happen enumerated."""
 
-    def claimed(self, new: Sequence[int]) -> Fraction:
-        """What the estimate should be on average: R(S)."""
-        return Fraction(risk_of(new))
-
-    @cached_property
-    def _moments(self) -> Mapping[tuple[int, ...], tuple[Fraction, Fraction]]:
-        return {new: self.moments(new) for new in RANKINGS}
+    @property
+    def due(self) -> tuple[Fraction, ...]:
+        """What each document should count on average: its relevance, so that S gets R(S)."""
+        return tuple(Fraction(r) for r in RELEVANCE)
 
     @cached_property
     def errors(self) -> Mapping[tuple[int, ...], Fraction]:
         """E[R_hat(S)] minus what it should be, of each ranking S [ranks of documents]."""
-        return {new: mean - self.claimed(new) for new, (mean, _) in self._moments.items()}
+        off = [mean - due for mean, due in zip(self.means, self.due, strict=True)]
+        return {new: dot(new, off) for new in RANKINGS}
 
     @property
     def largest_error(self) -> Fraction:
@@ -130,15 +133,15 @@ class Enumerated(ABC):
 
         A factor and a constant that are the same for every ranking put no pair in another order.
         """
-        mean = {new: found for new, (found, _) in self._moments.items()}
+        mean = {new: dot(new, self.means) for new in RANKINGS}
         return sum(
             (risk_of(one) - risk_of(other)) * (mean[one] - mean[other]) <= 0 for one, other in PAIRS
         )
 
-    @property
+    @cached_property
     def variance(self) -> Fraction:
         """The largest variance of one presentation, over the rankings S."""
-        return max(variance for _, variance in self._moments.values())
+        return max(self.moments(new)[1] for new in RANKINGS)
 
 
 @dataclass(frozen=True)
@@ -179,6 +182,16 @@ class SmallCase(Enumerated):
                 at, at * (high - low), at * low, exposure, self.fitted[document], self.clip
             )
             found.append(NUMBERS[self.estimator](shown))
+        return tuple(found)
+
+    @cached_property
+    def means(self) -> tuple[Fraction, ...]:
+        """E[u c + v] [documents], over lists and patterns."""
+        found = [ZERO] * SIZE
+        for (probability, ranks), law in zip(self.lists, self.laws, strict=True):
+            for document, (u, v) in enumerate(self.numbers(ranks)):
+                alone = [u if each == document else ZERO for each in range(SIZE)]
+                found[document] += probability * (law.mean(alone) + v)
         return tuple(found)
 
     def moments(self, new: Sequence[int]) -> tuple[Fraction, Fraction]:

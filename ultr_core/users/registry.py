@@ -75,8 +75,9 @@ USERS: Mapping[str, Users] = MappingProxyType(
                 "leaving",
                 "Leaving after a click",
                 "They examine and click as with position bias, but after each click they continue "
-                "with probability λ and otherwise leave. Curve and noise are set by η, ε₊ and ε₋; "
-                "IPS divides by the curve of η′ or the learner's curve.",
+                "with probability λ and otherwise leave. The users' curve is set by η or given, "
+                "their noise by ε₊ and ε₋. IPS divides by the curve of η′ or the learner's curve, "
+                "and does not know λ; hindsight divides by λ^h as well.",
                 LeavingUsers,
                 "Guo, Liu and Wang (WSDM 2009), with examination by rank",
             ),

@@ -57,6 +57,9 @@ COMPARED = (
     "from which on it beats every ranker without a repair"
 )
 """What the verbs of the headline mean; the same words as `compare`."""
+WIDTHS, WIDTHS_IN_LECTURE = (305, 145), (365, 172)
+"""Pixels of the boxes of result and clicks: all choices are in one row, at 1280 pixels and in a
+lecture at 1920."""
 BELIEVING = {"wrong-curve": ("too-steep", "too-flat")}
 """By break: the methods whose assumed curves are in the picture of the users."""
 
@@ -100,15 +103,16 @@ def show(page: PageContext) -> None:
 
 def _choices(corpus: str | None) -> tuple[str, float, str]:
     """What breaks, with how many clicks, and which result is shown."""
+    wide, narrow = WIDTHS if lecture.read() is None else WIDTHS_IN_LECTURE
     with st.container(horizontal=True, key="repair-choices", vertical_alignment="bottom"):
         name = choose(BREAK)
         view = choose(
-            RESULT, kind="box", width=285,
+            RESULT, kind="box", width=wide,
             offered=(COMPUTED,) if corpus is not None else (SHIPPED, COMPUTED),
         )  # fmt: skip
         grid = STUDIES[name].x_values["paper" if view == SHIPPED else "quick"]
         offered = tuple(key for key, clicks in AT.items() if clicks in grid)
-        clicks = AT[choose(CLICKS, kind="box", width=130, offered=offered)]
+        clicks = AT[choose(CLICKS, kind="box", width=narrow, offered=offered)]
     return name, clicks, view
 
 

@@ -22,6 +22,7 @@ from ultr_core.proofs.repairs import (
     risk_of,
 )
 from ultr_core.proofs.small_cases import SMALL_CASES
+from ultr_core.proofs.users import dot
 from ultr_core.propensity import ESTIMATORS, Belief
 from ultr_core.studies import FIXED_METHODS, REPAIRS, STUDIES, STUDY_METHODS
 from ultr_core.users import ClickLog
@@ -71,6 +72,15 @@ def test_every_break_has_a_repair_that_keeps_all_pairs_and_a_method_that_does_no
         assert all(cases[key].wrong_pairs == 0 for key in study.repaired_by)
         assert max(case.wrong_pairs for case in cases.values()) > 0
     assert all(entry.repair for entry in BREAKS.values())
+
+
+@pytest.mark.parametrize(("name", "method"), CASES)
+def test_a_mean_is_linear_in_the_ranks(name: str, method: str) -> None:
+    """What is summed by document is what is summed by list and pattern."""
+    case = SMALL_CASES[name][method]
+    for new in RANKINGS[::5]:
+        assert dot(new, case.means) == case.moments(new)[0]
+        assert case.errors[new] == case.moments(new)[0] - risk_of(new)
 
 
 @pytest.mark.parametrize(("name", "method"), CASES)

@@ -341,6 +341,32 @@ def tiny_world(queries: int = 150) -> SimpleNamespace:
     return SimpleNamespace(train=shown, validation=shown, logger_scores=(None, None))
 
 
+@pytest.mark.parametrize(
+    ("setting", "value", "acts_on"),
+    [
+        ("eta", 0.5, "log"), ("eps_plus", 0.8, "log"), ("eps_minus", 0.3, "log"),
+        ("curve", (1.0, 0.3), "log"), ("continuation", 0.9, "both"),
+        ("assumed_eta", 0.5, "weights"), ("assumed_curve", (1.0, 0.3), "weights"),
+    ],
+)  # fmt: skip
+def test_each_setting_acts_on_the_clicks_or_on_what_they_are_divided_by(
+    setting: str, value: object, acts_on: str
+) -> None:
+    usual = Settings(users="leaving", continuation=0.3, clicks=2_000)
+    other = replace(usual, **{setting: value})
+    logs = [simulate_logs(tiny_world(), each).train for each in (usual, other)]  # type: ignore[arg-type]
+    same = [x.clicks.tolist() == logs[0].clicks.tolist() for x in logs]
+    assert same == [True, acts_on == "weights"]
+    plain, weighted = (
+        [ESTIMATORS[key].weigh(logs[0], belief_about(each)).u for each in (usual, other)]
+        for key in ("ips", "hindsight")
+    )
+    assert (plain[0] == plain[1]).all() == (acts_on != "weights")
+    assert (weighted[0] == weighted[1]).all() == (acts_on == "log")
+    assert plain[0].tolist() == logs[0].rank.tolist()  # 1 / p, whatever λ
+    assert weighted[1] == pytest.approx(plain[1] / other.continuation ** logs[0].context)
+
+
 def test_logs_of_a_comparison_are_counted_by_clicks_above() -> None:
     """Clicks as many as asked for, within 5 standard deviations of a sum of at most 3 a draw."""
     settings = Settings(users="leaving", continuation=0.3, clicks=2_000)
