@@ -576,10 +576,10 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             "λ is 1/2 after every click.", "R13", satisfied=None, continuation=Fraction(1, 2)
         ),
         "robust-misjudges-leaving": _case("The assumed λ is 3/4.", "R14", assumed=Fraction(3, 4)),
-        "documents-share-a-feature": _case("All documents share a feature.", "R19", shared=True),
-        "towers-curved": _case("Relevance is not linear in the features.", "R20", curved=CURVED),
-        "towers-straight": _case("Relevance is linear in the features.", "R21", curved=0.0),
-        "towers-fit-products": _case("The product form is fitted.", "R22", fitted="product"),
+        "documents-share-a-feature": _case("All documents share a feature.", "R21", shared=True),
+        "towers-curved": _case("Relevance is not linear in the features.", "R22", curved=CURVED),
+        "towers-straight": _case("Relevance is linear in the features.", "R23", curved=0.0),
+        "towers-fit-products": _case("The product form is fitted.", "R24", fitted="product"),
         "proof-unseen": _proofs(
             "A relevant document is never seen.",
             "ips-unbiased",

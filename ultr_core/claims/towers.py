@@ -35,7 +35,7 @@ def _case(lab: Lab, claim: str, case: Case) -> Case:
 
 def _parts_decide(lab: Lab) -> Finding:
     """Directions that clicks leave open against the parts of the graph of ranks."""
-    case = _case(lab, "R19", LinkedRanks())
+    case = _case(lab, "R21", LinkedRanks())
     cases = [replace(case, swaps=swaps) for swaps in SWAPS]
     found = [(one.parts, one.undetermined) for one in cases]
     parts, left = (", ".join(map(str, column)) for column in zip(*found, strict=True))
@@ -48,7 +48,7 @@ def _parts_decide(lab: Lab) -> Finding:
 
 def _logger_alone(lab: Lab) -> Finding:
     """The largest error of b over three loggers and both forms, where the model is right."""
-    case = _case(lab, "R20", TowerCase())
+    case = _case(lab, "R22", TowerCase())
     worst = max(
         float(np.abs(replace(case, clicks=form).off(logger)).max())
         for form in JOINS
@@ -64,7 +64,7 @@ def _logger_alone(lab: Lab) -> Finding:
 
 def _wrong_model(lab: Lab) -> Finding:
     """By how much b of the last rank falls from each logger to the next stronger one, at least."""
-    case = _case(lab, "R21", TowerCase(curved=CURVED))
+    case = _case(lab, "R23", TowerCase(curved=CURVED))
     off = {
         form: [float(replace(case, clicks=form).off(logger)[-1]) for logger in LOGGERS]
         for form in JOINS
@@ -84,7 +84,7 @@ def _wrong_model(lab: Lab) -> Finding:
 
 def _not_examination(lab: Lab) -> Finding:
     """How far exp(b) of the form that is fitted is from examination, in logarithms."""
-    case = _case(lab, "R22", TowerCase("product", fitted="additive"))
+    case = _case(lab, "R24", TowerCase("product", fitted="additive"))
     off = case.off("random")
     return Finding(
         f"With a random logger and linear relevance, b of the last rank is off by {off[-1]:+.2f}, "
@@ -97,10 +97,10 @@ def _not_examination(lab: Lab) -> Finding:
 
 MEASURES: Mapping[str, Measure] = MappingProxyType(
     {
-        "R19": _parts_decide,
-        "R20": _logger_alone,
-        "R21": _wrong_model,
-        "R22": _not_examination,
+        "R21": _parts_decide,
+        "R22": _logger_alone,
+        "R23": _wrong_model,
+        "R24": _not_examination,
     }
 )
 
