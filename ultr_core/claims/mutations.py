@@ -651,6 +651,9 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             "clipping",
             lambda row: {key: row["0"] for key in row if key.startswith("0.")},
         ),
+        "trees-learn-nothing": _runs(
+            "The trees learn nothing.", "trees", lambda row: {"trees": row["production"]}
+        ),
         "gate-on-chosen": _runs(
             "Every ranker is the best of 20 on the clicks that judge it.", "gate", _chosen
         ),
