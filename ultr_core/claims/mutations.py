@@ -250,11 +250,18 @@ def _short_lists(world: World) -> World:
         relevance=world.train.relevance[rows],
         presented_ranks=world.train.presented_ranks[rows],
     )
-    return replace(world, train=train)
+    labelled = np.flatnonzero(np.isin(first, world.production.queries))
+    return replace(
+        world,
+        splits=replace(world.splits, train=train.corpus),
+        production=replace(world.production, queries=labelled),
+        train=train,
+    )
 
 
 def _tests_on_training(world: World) -> World:
-    return replace(world, splits=replace(world.splits, test=world.splits.train))
+    splits = replace(world.splits, test=world.splits.train)
+    return replace(world, splits=splits, test_relevance=world.train.relevance)
 
 
 def _other_clicks(lab: Lab, log: ClickLog, cell: Cell) -> ClickLog:
