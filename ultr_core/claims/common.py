@@ -63,7 +63,7 @@ COST = 10.0
 SWAP_SESSIONS = 200_000
 """Presentations of the swap experiments of the ledger."""
 
-SWEEPS = 200
+SWEEPS = 10_000
 """Times that every query is shown once, independently, where an estimate is held against truth."""
 
 
@@ -344,7 +344,7 @@ def sizes_of_points(result: StudyResult, points: Iterable[Point]) -> Sizes:
     return sizes_of(of_all, queries, result.plan.base.draws)
 
 
-def _of_runs(name: str, clicks: int | None = None) -> Callable[[Lab], Sizes]:
+def of_runs(name: str, clicks: int | None = None) -> Callable[[Lab], Sizes]:
     """Sizes of a long run, or of its rows with so many clicks."""
 
     def sizes(lab: Lab) -> Sizes:
@@ -392,13 +392,13 @@ SIZES: Mapping[str, Callable[[Lab], Sizes]] = MappingProxyType(
         "printed contests": partial(_printed_sizes, clicks=False, contests=True),
         "printed clicks": partial(_printed_sizes, clicks=True, contests=False),
         "printed parts": lambda lab: sizes_of(queries=sum(printed(lab).queries[:2])),
-        "growing clicks": _of_runs("growing"),
-        "infinitely many clicks": _of_runs("endless"),
-        "smoothed and not": _of_runs("smoothing", PAPER_CLICKS),
-        "contests": _of_runs("live"),
-        "contests at the paper's clicks": _of_runs("live", PAPER_CLICKS),
-        "contests at more clicks": _of_runs("live", MORE_CLICKS),
-        "clipping": _of_runs("clipping"),
+        "growing clicks": of_runs("growing"),
+        "infinitely many clicks": of_runs("endless"),
+        "smoothed and not": of_runs("smoothing", PAPER_CLICKS),
+        "contests": of_runs("live"),
+        "contests at the paper's clicks": of_runs("live", PAPER_CLICKS),
+        "contests at more clicks": of_runs("live", MORE_CLICKS),
+        "clipping": of_runs("clipping"),
         **{
             f"{name} {rule.key}": partial(sizes_judged, name, rule.key)
             for name, rules in RULES.items()

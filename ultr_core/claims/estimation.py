@@ -366,7 +366,7 @@ def _graded(lab: Lab) -> Finding:
     found = weighted_mean(lab, revealed, examined(lab), grades)
     return replace(
         found,
-        sentence=f"With grades instead of clicks, revealed in {SWEEPS} presentations of each "
+        sentence=f"With grades instead of clicks, revealed in {SWEEPS:,} presentations of each "
         f"query, the estimate is {found.value:.3f} on average; the graded loss is "
         f"{found.limit:.3f}.",
     )

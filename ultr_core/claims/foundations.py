@@ -63,7 +63,7 @@ POOL = 5
 REPEATS = (2, 200)
 """Presentations of each query in the check on click models."""
 
-SAMPLES = 1_000
+SAMPLES = 10_000
 """Random samples of queries in the check on the mean loss of a sample (section 3, unnumbered)."""
 
 LEAST = 1e-9
@@ -154,8 +154,8 @@ def _each_query_once(lab: Lab) -> Finding:
     return replace(
         found,
         sentence=f"Each of {offsets.size - 1:,} queries is shown once, in production's order; ε₋ = "
-        f"0. Over {SWEEPS} such logs, the estimate is {found.value:.2f} on average; the true risk "
-        f"is {found.limit:.2f}.",
+        f"0. Over {SWEEPS:,} such logs, the estimate is {found.value:.2f} on average; the true "
+        f"risk is {found.limit:.2f}.",
     )
 
 
@@ -292,8 +292,8 @@ def _relevance_of_users(lab: Lab) -> Finding:
     return replace(
         found,
         sentence="Each user finds a document relevant with a probability that grows with its "
-        f"grade. Over {SWEEPS} presentations of each query, the estimate is {found.value:.2f}; the "
-        f"risk under the mean relevance is {found.limit:.2f}; ε₋ = 0.",
+        f"grade. Over {SWEEPS:,} presentations of each query, the estimate is {found.value:.2f}; "
+        f"the risk under the mean relevance is {found.limit:.2f}; ε₋ = 0.",
     )
 
 
@@ -330,7 +330,7 @@ def _randomised_data(lab: Lab) -> Finding:
     ]
     return Finding(
         f"Users look only at the top {POOL}; ε₋ = 0. Kendall's τ between estimated and true risks "
-        f"of sixty rankers is {found[0]:.3f} with {SWEEPS} shuffled lists of each query, and "
+        f"of sixty rankers is {found[0]:.3f} with {SWEEPS:,} shuffled lists of each query, and "
         f"{found[1]:.3f} with production's fixed list, however often it is shown.",
         found[0] - found[1],
         ">",

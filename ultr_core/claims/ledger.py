@@ -306,7 +306,9 @@ def _all() -> Iterator[Entry]:
     yield from map(_written, words.parts("claims"))
     yield from _on_figures(words.entries["studies"])
     yield from map(_written, words.parts("on_figures"))
-    later_words = read(__file__, "later").filled(missed=runs.MOST_MISSED, near=CANDIDATES)
+    later_words = read(__file__, "later").filled(
+        missed=runs.MOST_MISSED, near=CANDIDATES, corpora=len(CORPORA)
+    )
     yield from map(_written, later_words.parts("claims"))
 
 

@@ -166,7 +166,7 @@ def _sampled_judgments(lab: Lab) -> Finding:
     return replace(
         found,
         sentence=f"The top {JUDGED_TOP} documents and {JUDGED_BELOW:.0%} of the rest are judged. "
-        f"Over {SWEEPS} samples, the average loss is {found.value:.3f} with weights and "
+        f"Over {SWEEPS:,} samples, the average loss is {found.value:.3f} with weights and "
         f"{pooled.value:.3f} if unjudged documents count as irrelevant; with all labels it is "
         f"{found.limit:.3f}.",
     )

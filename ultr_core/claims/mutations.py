@@ -251,11 +251,18 @@ def _short_lists(world: World) -> World:
         relevance=world.train.relevance[rows],
         presented_ranks=world.train.presented_ranks[rows],
     )
-    return replace(world, train=train)
+    labelled = np.flatnonzero(np.isin(first, world.production.queries))
+    return replace(
+        world,
+        splits=replace(world.splits, train=train.corpus),
+        production=replace(world.production, queries=labelled),
+        train=train,
+    )
 
 
 def _tests_on_training(world: World) -> World:
-    return replace(world, splits=replace(world.splits, test=world.splits.train))
+    splits = replace(world.splits, test=world.splits.train)
+    return replace(world, splits=splits, test_relevance=world.train.relevance)
 
 
 def _other_clicks(lab: Lab, log: ClickLog, cell: Cell) -> ClickLog:
@@ -655,6 +662,9 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             "The thresholds are below every propensity.",
             "clipping",
             lambda row: {key: row["0"] for key in row if key.startswith("0.")},
+        ),
+        "trees-learn-nothing": _runs(
+            "The trees learn nothing.", "trees", lambda row: {"trees": row["production"]}
         ),
         "gate-on-chosen": _runs(
             "Every ranker is the best of 20 on the clicks that judge it.", "gate", _chosen

@@ -1,4 +1,4 @@
-"""Claims read from the long runs: endless clicks, clipping, live experiments, the gate."""
+"""Claims read from the long runs: endless clicks, clipping, engines, the gate, trees."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from ultr_core.claims.common import (
     Sizes,
     by_corpus,
     long_runs,
+    of_runs,
     sizes_of,
 )
 from ultr_core.claims.gate_runs import ALONE, AT_MOST, CANDIDATES, SHARED
-from ultr_core.claims.long_runs import SMOOTHINGS, Row
+from ultr_core.claims.long_runs import SMOOTHINGS, TREE_CLICKS, Row
 from ultr_core.corpus import DEFAULT_SHAPE
 from ultr_core.findings import Finding, all_of, compared
 from ultr_core.lab import Lab
@@ -310,6 +311,31 @@ def gate_of_candidates(lab: Lab) -> Finding:
     )
 
 
+def trees_win(clicks: int, other: str, lab: Lab) -> Finding:
+    """By how much of the gap trees on weighted clicks beat another ranker, over corpora."""
+    runs = long_runs(lab)
+    rows = [row for row in runs.tables["trees"] if row["clicks"] == clicks]
+    ahead = by_corpus(
+        [
+            (int(row["corpus"]), (row[other] - row["trees"]) / (row["production"] - row["skyline"]))
+            for row in rows
+        ]
+    )
+    wins = sum(row["trees"] < row[other] for row in rows)
+    return Finding(
+        f"With {clicks:,} clicks, trees have a lower test risk than {_LINEAR[other]} on {wins} of "
+        f"{counted(len(rows), 'corpus', 'corpora')}, on average by {_share(ahead)} of the gap "
+        "between production and skyline, with its 95% interval over corpora.",
+        ahead.value,
+        ">",
+        interval=(ahead.low, ahead.high),
+        reason=f"{runs.source} In these corpora no linear ranker captures all of relevance.",
+    )
+
+
+_LINEAR = {"skyline": "the linear skyline", "clipped": "the clipped linear ranker"}
+
+
 def _sizes_of_gate(lab: Lab) -> Sizes:
     rows = long_runs(lab).tables["gate"]
     clicks = [int(row["clicks"]) for row in rows]
@@ -317,7 +343,11 @@ def _sizes_of_gate(lab: Lab) -> Sizes:
 
 
 SIZES: Mapping[str, Callable[[Lab], Sizes]] = MappingProxyType(
-    {"logs for the gate": _sizes_of_gate}
+    {
+        "logs for the gate": _sizes_of_gate,
+        "few clicks for trees": of_runs("trees", TREE_CLICKS[0]),
+        "clicks for trees": of_runs("trees", TREE_CLICKS[1]),
+    }
 )
 """What claims of this module are measured on, besides those of ``common``."""
 
@@ -333,6 +363,8 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "8b": no_manual_choice,
         "R16": gate_keeps_its_promise,
         "R17": gate_of_candidates,
+        "R19": partial(trees_win, TREE_CLICKS[1], "skyline"),
+        "R20": partial(trees_win, TREE_CLICKS[0], "clipped"),
     }
 )
 """How the claims are measured, by key."""

@@ -93,7 +93,8 @@ def _part(name: str, found: Estimate, relation: Relation = ">", limit: float = 0
 
 
 def _numbers(found: Estimate) -> str:
-    return f"{found.value:+.3f} [{found.low:+.3f}, {found.high:+.3f}]"
+    value, low, high = (round(end, 3) + 0.0 for end in (found.value, found.low, found.high))
+    return f"{value:+.3f} [{low:+.3f}, {high:+.3f}]"  # without -0
 
 
 def _together(parts: Sequence[Finding], more: str = "") -> Finding:
@@ -668,8 +669,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
         "cut": (
             Rule(
                 "hole-stays",
-                "Clicks beyond 45,000 do not make up for documents that a fixed logger never "
-                "shows.",
+                "From 45,000 to {most} clicks, more clicks do not make up for documents that a "
+                "fixed logger never shows.",
                 "4",
                 f"From 45,000 clicks to the most, the weighted ranker changes by less than "
                 f"{FLAT:.0%} of the gap (both ends of the interval).",

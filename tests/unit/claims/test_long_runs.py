@@ -15,6 +15,7 @@ from ultr_core.claims.long_runs import (
     NOISES,
     SEEDS,
     THRESHOLDS,
+    TREE_CLICKS,
     growing_rows,
     live_rows,
     shipped_runs,
@@ -42,6 +43,7 @@ def test_every_table_is_whole() -> None:
     assert len(tables["endless"]) == len(CORPORA) * len(NOISES)
     assert {row["clicks"] for row in tables["clipping"]} == set(CLIPPING_CLICKS)
     assert [(row["eps_minus"], row["clicks"]) for row in tables["gate"]] == list(CELLS)
+    assert len(tables["trees"]) == len(CORPORA) * len(TREE_CLICKS)
     assert {row["logs"] for row in tables["gate"]} == {GATE_LOGS}
     assert {f"{clip:g}" for clip in THRESHOLDS} < set(tables["clipping"][0])
     assert {PAPER_CLICKS, MORE_CLICKS} <= {row["clicks"] for row in tables["live"]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -236,6 +237,14 @@ def test_claims_stay_open_without_intervals_or_cells(name: str) -> None:
     assert read_study(nothing) != read_study(whole)
     assert not re.search(r"\d", read_study(nothing))
     assert len(nothing.curve_table()) == 0
+
+
+def test_no_difference_rounds_to_a_negative_zero() -> None:
+    def level(method: str, point: Any, draw: int) -> float:
+        return 10.0 + (1e-6 * point.settings.clicks / 850_000 if method == "naive" else 0.0)
+
+    for claim in judge(made_up("learning-curve", level)):
+        assert "-0.000" not in claim.finding.sentence
 
 
 def test_claims_turn_round_for_a_gain() -> None:
