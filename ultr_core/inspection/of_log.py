@@ -363,13 +363,13 @@ def _beside(log: PresentationLog) -> Seen | None:
 
 def _presentations(log: PresentationLog) -> Seen | None:
     found = log.presentations
-    if found is not None and found.single:
+    if found is not None and found.partial:
         return warning(
             found.number,
-            "Each presentation id has only one document, though documents are at positions down to "
-            f"{int(log.position.max()):,}, so it seems to name an impression. How often a query "
-            "was shown is taken from its most frequent position instead; give the id of the whole "
-            "list, or a dash if there is none.",
+            "Many presentation ids have only positions below those of the ids with the first "
+            "position, so an id seems to name a page or an impression. How often a query was shown "
+            "is taken from its most frequent position instead; give the id of the whole list, or a "
+            "dash if there is none.",
         )
     if found is None or not found.number:
         return None
