@@ -24,6 +24,7 @@ from pages.views.your_data import ranker
 from pages.views.your_data.bench import Bench
 from tests.meaning import mentions
 from ultr_core.cli import main
+from ultr_core.files.kinds import KINDS
 from ultr_core.files.log_columns import NO_COLUMN
 from ultr_core.files.ranker_files import ranker_text
 from ultr_core.jobs.your_data import (
@@ -389,10 +390,12 @@ def test_every_way_to_train(page: AppTest, method: str, cost: float | None) -> N
         ("log", "l.csv", b"document,position,click\n", "l.csv"),
         ("ranker", "r.json", b'{"format": "other"}', "r.json"),
         ("ranker", "r.json", LOG, "click log"),
+        ("ranker", "w.csv", b"query,candidate,weight\n7,1,2\n", KINDS["ranker"]),
     ],
     ids=[
         "binary corpus", "letters", "log as corpus", "broken gzip", "gzip bomb", "binary log",
         "curve as log", "header alone", "other JSON", "log as ranker",
+        "weights as ranker",
     ],
 )  # fmt: skip
 def test_a_bad_file_is_a_sentence_and_the_other_steps_stay(

@@ -105,7 +105,7 @@ def of_another_kind(name: str, found: str, wanted: str) -> InputError:
 
 
 def kind_beyond_doubt(given: str | Source, encoding: str = "") -> str | None:
-    """The kind of a text or file where its beginning leaves no doubt; else None."""
+    """A key of ``KINDS`` for a text or file whose beginning leaves no doubt; else None."""
     start = ""
     with suppress(InputError):  # of a damaged file, which its reader has told
         start = (
@@ -124,11 +124,13 @@ def kind_beyond_doubt(given: str | Source, encoding: str = "") -> str | None:
         return "groups"
     if _JUDGEMENT.fullmatch(first):
         return "judgements"
+    if table := _kind_of_columns(first):
+        return table
     if first.lstrip().startswith("<"):
         return "markup"
     if _LINK.fullmatch(first):
         return "link"
-    return "statement" if _STATEMENT.match(first) else _kind_of_columns(first)
+    return "statement" if _STATEMENT.match(first) else None
 
 
 def _kind_of_json(start: str, first: str) -> str | None:

@@ -34,7 +34,9 @@ _NONE = "hash('')"  # of a presentation or session without an id
 _LOOKED_UP = 8  # different cells that are looked up in a list
 _MOST_IN_ONE = 1_000  # rows of one presentation
 _MOST_REPEATS = 4  # rows of one document at one position of one presentation
-_FEWEST_SINGLE = 100  # presentations of which none may have a second document
+_FEWEST_PARTIAL = 100  # presentations
+_MANY_PARTIAL = 0.05  # of them
+_NEARLY_WHOLE = 0.99  # of the lists with the first position
 
 
 _NOTHING_KNOWN = Presentations(
@@ -118,10 +120,10 @@ def added_up_in_groups(counted: CountedRows, usable: UsableRows, slots: Slots) -
     if "query_presentations" in usable.numbers:
         draws = _counted_draws(counted, usable)
         shown = int(usable.rows @ usable.numbers["impressions"])
-        single = int(draws.sum()) == shown >= _FEWEST_SINGLE and "swap" not in counted.codes
-        single = single and np.unique(usable.numbers["position"]).size > 1
+        partial = int(draws.sum()) == shown >= _FEWEST_PARTIAL and "swap" not in counted.codes
+        partial = partial and np.unique(usable.numbers["position"]).size > 1
         facts = replace(
-            _NOTHING_KNOWN, draws=None if single else draws, groups=number, single=single
+            _NOTHING_KNOWN, draws=None if partial else draws, groups=number, partial=partial
         )
     if number == 1:
         return replace(added_up(usable, slots), presentations=facts)
@@ -207,7 +209,7 @@ def grouped_rows(
     facts = _facts(relation, whole, found, without, usable, plain, progress)
     if how.most_presentations is not None:
         facts, shown = _without_busy(relation, shown, facts, how.most_presentations, usable)
-    if how.clicks_above and (whole != "p" or facts.single):
+    if how.clicks_above and (whole != "p" or facts.partial):
         raise InputError(
             "Counting the clicks above a row needs a column with the ids of whole presentations.",
             "presentation",
@@ -430,7 +432,7 @@ class _Sampled:
     views_and_clicks: whether the rows beyond the first are clicks on rows that are views. beside:
     lists with two documents at one position. moved: with one document at two. A session may see
     a list several times, as often as it sees any document: only what goes beyond is told.
-    single: whether each list has one document, and all of them together several positions.
+    partial: whether lists seem to be parts of lists.
     """
 
     share: float
@@ -440,7 +442,7 @@ class _Sampled:
     views_and_clicks: bool
     beside: int
     moved: int
-    single: bool
+    partial: bool
 
 
 def _sampled(
@@ -476,10 +478,6 @@ def _sampled(
         relation.run(_lists_with_two(one, other, several=whole == "s"))[0][0]
         for one, other in (("position", "document"), ("document", "position"))
     )
-    single = relation.run(
-        "SELECT count(DISTINCT (list, document)) = count(DISTINCT list) AND count(DISTINCT list) "
-        f">= {_FEWEST_SINGLE} AND count(DISTINCT position) > 1 FROM sample"
-    )[0][0]
     apart = extra > 0 and explained >= _NEARLY_ALL * extra and replacing <= extra / 20
     return _Sampled(
         1 / every,
@@ -489,8 +487,29 @@ def _sampled(
         bool(apart),
         int(beside),
         int(moved),
-        bool(single) and "swap" not in columns,  # of two places, one may be all that is logged
+        # Of two places that were swapped, one may be all that is logged.
+        whole == "p" and "swap" not in columns and _are_partial(relation),
     )
+
+
+def _are_partial(relation: Relation) -> bool:
+    """Whether many lists of the sample lie below all that have the first position, or nearly all.
+
+    So do the pages of a list, and its rows.
+    """
+    relation.run(
+        "CREATE TEMP TABLE ends AS SELECT min(position) AS lo, max(position) AS hi FROM sample "
+        "GROUP BY list, query"
+    )
+    lists, whole = relation.run(
+        "SELECT count(*), count(*) FILTER (lo = (SELECT min(lo) FROM ends)) FROM ends"
+    )[0]
+    below = relation.run(
+        "SELECT count(*) FROM ends WHERE lo > (SELECT hi FROM ends WHERE lo = (SELECT min(lo) "
+        f"FROM ends) ORDER BY hi LIMIT 1 OFFSET {int(_NEARLY_WHOLE * max(whole - 1, 0))})"
+    )[0][0]
+    relation.run("DROP TABLE ends")
+    return bool(lists >= _FEWEST_PARTIAL and below > _MANY_PARTIAL * lists)
 
 
 def _lists_with_two(one: str, other: str, *, several: bool) -> str:
@@ -592,8 +611,7 @@ def _facts(
         "FROM sessions)), 0), coalesce(sum(clicks), 0) FROM sessions"
     )[0]
     draws = None
-    single = whole == "p" and found.single
-    if whole == "p" and plain and not single:
+    if whole == "p" and plain and not found.partial:
         draws = _draws(relation, "lists", usable)
     return Presentations(
         number=int(total) if whole == "p" else 0,
@@ -613,7 +631,7 @@ def _facts(
         repeated_in_sessions=0 if whole == "p" else found.beyond,
         groups=GROUPS,
         left_out=0,
-        single=single,
+        partial=found.partial,
     )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ultr_core.errors import InputError, quoted
+from ultr_core.errors import InputError, Remark, about, quoted
 from ultr_core.files.log_columns import SEARCHES, plain_name
 from ultr_core.files.log_rows import (
     CLICK_WITHOUT_POSITION,
@@ -182,7 +183,9 @@ def _positions(log: PresentationLog) -> Seen:
         )
     if log.positions.size == 1:
         return warning(
-            1, "Only position 1 occurs, so the log does not show how examination falls with rank."
+            1,
+            "Only position 1 occurs, so the log does not show how examination falls with rank. "
+            f"{log.lost}".rstrip(),
         )
     return good(
         1, f"Positions are counted from 1 and go down to {last:,}; position 1 is the reference."
@@ -199,7 +202,7 @@ def _gaps(log: PresentationLog) -> Seen | None:
         f"{counted(missing, 'position')} between the first and the last never "
         f"{'occurs' if missing == 1 else 'occur'}, the first of them "
         f"{int(log.positions[after]) + 1:,}; check that the position is the rank in the whole "
-        f"list, not an offset or a number of pixels. {log.lost}".rstrip(),
+        "list, not an offset or a number of pixels.",
     )
 
 
@@ -307,7 +310,7 @@ def _rows_per_position(log: PresentationLog) -> Seen | None:
         f"{part_of(queries, len(log.query_names), 'query', 'queries')} more rows at a position "
         f"than at the position above ({share:.1%} of all rows), which complete lists cannot have: "
         "rows are missing or occur twice. If clicks are separate rows, or rows without a click "
-        f"were left out, every estimate is wrong. {log.lost}".rstrip(),
+        "were left out, every estimate is wrong.",
     )
 
 
@@ -360,13 +363,13 @@ def _beside(log: PresentationLog) -> Seen | None:
 
 def _presentations(log: PresentationLog) -> Seen | None:
     found = log.presentations
-    if found is not None and found.single:
+    if found is not None and found.partial:
         return warning(
             found.number,
-            "Each presentation id has only one document, though documents are at positions down to "
-            f"{int(log.position.max()):,}, so it seems to name an impression. How often a query "
-            "was shown is taken from its most frequent position instead; give the id of the whole "
-            "list, or a dash if there is none.",
+            "Many presentation ids have only positions below those of the ids with the first "
+            "position, so an id seems to name a page or an impression. How often a query was shown "
+            "is taken from its most frequent position instead; give the id of the whole list, or a "
+            "dash if there is none.",
         )
     if found is None or not found.number:
         return None
@@ -589,6 +592,20 @@ def _propensities(log: PresentationLog) -> Seen | None:
     )
 
 
+def _or_lost(
+    look: Callable[[PresentationLog], Seen | None],
+) -> Callable[[PresentationLog], Seen | None]:
+    """A check of what a log lacks, which adds that it may be in rows that cannot be used."""
+
+    def looked(log: PresentationLog) -> Seen | None:
+        seen = look(log)
+        if seen is None or seen.severity == "good" or not log.lost:
+            return seen
+        return seen._replace(sentence=Remark(f"{seen.sentence} {log.lost}", about(seen.sentence)))
+
+    return looked
+
+
 CHECKS = (
     Check("columns", "Columns", _columns),
     Check("longer", "Rows with more columns", _longer),
@@ -599,11 +616,11 @@ CHECKS = (
     Check("rows_left_out", "Rows that cannot be used", _left_out),
     Check("clicks_without_position", "Clicks on documents never shown", _without_position),
     Check("positions", "What position means", _positions),
-    Check("position_gaps", "Positions that never occur", _gaps),
-    Check("clicks", "Clicks", _clicks),
-    Check("only_clicks", "Rows that were not clicked", _only_clicks),
+    Check("position_gaps", "Positions that never occur", _or_lost(_gaps)),
+    Check("clicks", "Clicks", _or_lost(_clicks)),
+    Check("only_clicks", "Rows that were not clicked", _or_lost(_only_clicks)),
     Check("repeated_rows", "Rows that occur twice", _repeated_rows),
-    Check("rows_per_position", "Rows at each position", _rows_per_position),
+    Check("rows_per_position", "Rows at each position", _or_lost(_rows_per_position)),
     Check("without_id", "Rows that belong to no presentation", _without_id),
     Check("beside", "Two documents at one position", _beside),
     Check("presentations", "Presentations", _presentations),
@@ -612,7 +629,7 @@ CHECKS = (
     Check("doubtful_query", "A query that may be a placeholder", _doubtful_query),
     Check("queries_shown_once", "Queries that never repeat", _shown_once),
     Check("repeated_on_page", "One document twice on a page", _repeats),
-    Check("rank_changes", "Rank changes", _rank_changes),
+    Check("rank_changes", "Rank changes", _or_lost(_rank_changes)),
     Check("propensities", "The log's own propensities", _propensities),
 )
 """The checks of a click log, in the order in which they are read."""

@@ -52,8 +52,8 @@ class Presentations:
     rows that repeated a document at one position of a list and were counted once.
     repeated_in_sessions: without ids of presentations, rows of a session's list at a position
     beyond those at the one above. groups: how many the rows are in. left_out: sessions with too
-    many presentations. single: whether each id of a presentation has one document, though these
-    are at several positions: ids of impressions, which do not say how often a query was shown.
+    many presentations. partial: whether ids name parts of presentations, such as pages or
+    impressions, which do not say how often a query was shown.
     """
 
     number: int
@@ -73,7 +73,7 @@ class Presentations:
     repeated_in_sessions: int
     groups: int
     left_out: int
-    single: bool = False
+    partial: bool = False
 
     @property
     def of_sample(self) -> str:

@@ -22,7 +22,7 @@ from ultr_core.content import read
 from ultr_core.errors import InputError, named, quoted
 from ultr_core.files.disk import PACKED, readable_file, unpacked
 from ultr_core.files.kinds import KINDS as IN_WORDS
-from ultr_core.files.kinds import of_another_kind
+from ultr_core.files.kinds import expecting, of_another_kind
 from ultr_core.files.letor import training_file_of
 from ultr_core.files.letor_lines import Source
 from ultr_core.files.log_parts import parts_of
@@ -339,7 +339,9 @@ def source_of(file: Brought, room: Room = OWN_FILES) -> Source:
 
 def require_kind(file: Brought, *wanted: str) -> str:
     """What a file is by its content; raises InputError if it is another kind than ``wanted``."""
-    kind = kind_of(source_of(file.files[0]))
+    source = source_of(file.files[0])
+    with expecting(wanted[0], source):
+        kind = kind_of(source)
     if kind not in wanted:
         raise of_another_kind(file.name, KINDS[kind], KINDS[wanted[0]])
     return kind

@@ -154,11 +154,38 @@ def test_ids_of_impressions_do_not_count_lists(column: str) -> None:
         parse_log(impressions(column), how=Reading(clicks_above=True))
 
 
+@pytest.mark.parametrize("next_pages", [0.1, 1.0])
+def test_ids_of_pages_do_not_count_lists(next_pages: float) -> None:
+    """Each query was drawn 50 times, and a part of the searches went on to a second page."""
+    rows = [
+        f"r{n}-{page},q{n % 4},d{(place + n) % 6},{place},{int(place == 1)}"
+        for n in range(200)
+        for page in (1, 2)
+        for place in range(3 * page - 2, 3 * page + 1)
+        if page == 1 or n % 20 < 20 * next_pages
+    ]
+    log = parse_log("\n".join(["request_id,query,doc,rank,click", *rows]).encode())
+    assert inspect_log(log).finding("presentations").severity == "warning"
+    assert log.presentations is not None and log.presentations.draws is None
+
+
+@pytest.mark.parametrize("seen", [(1, 2, 3), (1, 3), (2, 3), (3, 1, 2)])
+def test_lists_of_which_rows_are_missing_are_counted(seen: tuple[int, ...]) -> None:
+    """Every third list has only some of its rows; all 50 of a query count."""
+    rows = [
+        f"r{n},q{n % 4},d{(place + n) % 3},{place},{int(place == 1)}"
+        for n in range(200)
+        for place in (seen if n % 3 == 0 else (1, 2, 3))
+    ]
+    found = parse_log("\n".join(["request_id,query,doc,rank,click", *rows]).encode()).presentations
+    assert found is not None and found.draws is not None and found.draws.tolist() == [50] * 4
+
+
 def test_counts_by_ids_of_impressions_do_not_count_lists() -> None:
     head = "query,document,position,session_group,query_presentations,impressions,clicks\n"
     rows = "".join(f"q,d{p},{p},0,{{}},100,{60 - p}\n" for p in (1, 2, 3))
     wrong, right = (parse_log(head + rows.format(*[n] * 3)).presentations for n in (300, 100))
-    assert wrong is not None and wrong.single and wrong.draws is None
+    assert wrong is not None and wrong.partial and wrong.draws is None
     assert right is not None and right.draws is not None and right.draws.tolist() == [100]
 
 

@@ -158,6 +158,12 @@ def test_a_log_whose_columns_the_reader_maps_is_a_log_whatever_they_are_called()
     assert kind_of(source, {"query": "query_id", "document": "text"}) == "log"
 
 
+@pytest.mark.parametrize("odd", ["with image", "<b>", "https://a"])
+def test_a_log_may_have_a_column_of_any_name(odd: str) -> None:
+    source = Source.upload(f"{odd},query,document,position,click\n1,7,a,1,1\n".encode(), "log")
+    assert kind_of(source) == "log"
+
+
 def test_a_model_may_be_trees_or_linear_and_nothing_else(tmp_path: Path) -> None:
     for name, (kind, data) in FILES.items():
         (tmp_path / "given").write_bytes(data)

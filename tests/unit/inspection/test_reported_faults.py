@@ -360,3 +360,22 @@ def test_what_a_log_lacks_is_not_blamed_on_it_where_its_rows_cannot_be_used() ->
         told.append(str(caught.value))
         assert len(told) == 5
         assert all(mentions(sentence, "4 rows") is (lost > 0) for sentence in told)
+
+
+@pytest.mark.parametrize(
+    ("key", "rows"),
+    [
+        ("clicks", ("q,a,1,0", "q,b,2,0", "q,c,3,x")),
+        ("only_clicks", ("q,a,1,1", "q,b,2,1", "q,c,3rd,0")),
+        ("rank_changes", ("q,a,1,1", "q,b,2,0", "q,b,1st,0")),
+        ("positions", ("q,a,1,1", "q,b,1,0", "q,b,2nd,0")),
+        ("rows_per_position", ("q,a,1,1", "q,b,2,0", "q,c,2,1", "q,c,1st,0")),
+    ],
+)
+def test_a_check_of_what_a_log_lacks_says_that_rows_cannot_be_used(
+    key: str, rows: tuple[str, ...]
+) -> None:
+    found = inspect_log(parse_log(log_of(*rows))).finding(key)
+    assert found.severity != "good" and mentions(found.sentence, "1 row")
+    clean = inspect_log(parse_log(log_of(*rows[:-1]))).finding(key)
+    assert clean.severity != "good" and not mentions(clean.sentence, "1 row")
