@@ -8,7 +8,7 @@ from pages.app.field_control import control
 from pages.app.markdown import mark, told
 from pages.views.your_data.bench import bench
 from pages.views.your_data.curve import Propensities
-from pages.views.your_data.evidence import Judged, judging_clip
+from pages.views.your_data.evidence import Judged
 from pages.views.your_data.ranker import Ranker
 from ultr_core.content import read
 from ultr_core.jobs.your_data import COMPARED
@@ -34,7 +34,7 @@ def gate_step(
     checks = bench().made["log-checks"]
     found = gate(
         judged.joined.clicks, judged.ranker.scores, propensities.curve, name=judged.ranker.name,
-        clip=judging_clip(), candidates=compared, trained=judged.trained,
+        judge=judged.judge, candidates=compared, trained=judged.trained,
         declined=reason_against(
             [*judged.checks.findings, *checks.warnings], copies=log.copies
         ),
