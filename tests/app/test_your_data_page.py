@@ -422,7 +422,7 @@ def test_a_bad_file_is_a_sentence_and_the_other_steps_stay(
     assert len(page.error) == 1
     assert told in page.error[0].value
     assert "Traceback" not in page.error[0].value
-    assert len([h for h in page.subheader if h.value[0].isdigit()]) == 5
+    assert len([h for h in page.subheader if h.value[0].isdigit()]) == 6
     if kind in bench(page).files:
         page.button(key=f"data-remove-{kind}").click().run()
     sampled(page, kind)

@@ -416,7 +416,7 @@ def _evidence_cell(work: OwnWork) -> Cell:
     clip = "" if work.judging_clip is None else f", clip={work.judging_clip}"
     return code(
         f"""
-        from ultr_core.own_data.evaluation import compare_with_shown, evaluate_ranker, judge_by
+        from ultr_core.own_data.evaluation import evaluate_ranker, judge_by
 
         name = {work.judged or TRAINED_HERE!r}
         judge = judge_by({asked_judge(work.judge)!r}, corpus, joined.clicks, curve{clip})
@@ -431,7 +431,6 @@ def _evidence_cell(work: OwnWork) -> Cell:
         for report in found.reports.values():
             print(report.label, report.estimate or report.words)
         print(found.true)
-        print(compare_with_shown(joined.clicks, scores, curve, name=name, judge=judge).sentence)
         """
     )
 
@@ -453,12 +452,11 @@ def _gate_cell(work: OwnWork) -> Cell:
         {needs}from ultr_core.own_data.deployment import gate, reason_against
 
         stops = [*checks.findings, *inspect_log(log).warnings]
-        print(
-            gate(
-                joined.clicks, scores, curve, name=name, judge=judge, candidates={work.candidates},
-                declined=reason_against(stops, copies=log.copies), trained={trained},
-            ).sentence
+        passing = gate(
+            joined.clicks, scores, curve, name=name, judge=judge, candidates={work.candidates},
+            declined=reason_against(stops, copies=log.copies), trained={trained},
         )
+        print(passing.difference.sentence, passing.sentence, sep="\\n")
         """
     )
 

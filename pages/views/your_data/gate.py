@@ -29,7 +29,7 @@ def gate_step(
     if log is None or propensities is None or judged is None:
         st.markdown(":material/info: The gate needs evidence about a ranker (step 5).")
         return None
-    st.markdown(_WORDS.text("promise", promise=PROMISE))
+    st.markdown(gate_promise())
     compared = max(int(control(COMPARED, width=300)), len(rankers))
     checks = bench().made["log-checks"]
     found = gate(
@@ -40,10 +40,21 @@ def gate_step(
         ),
     )  # fmt: skip
     st.markdown(f"{mark('good' if found.deploy else 'stop')} **{told(found.sentence)}**")
-    points = [_WORDS.text("selection")]
-    if compared > COMPARED.default and compared == len(rankers):
-        points.insert(0, _WORDS.text("counted", rankers=len(rankers)))
-    if found.passes_at is not None:
-        points.insert(0, _WORDS.text("price", power=POWER, needed=found.passes_at))
+    points = gate_points(found, len(rankers))
     st.markdown("\n".join(f"- {told(text)}" for text in points))
     return found
+
+
+def gate_points(found: Gate, rankers: int) -> list[str]:
+    """The price of the gate, and what choosing among many does, in sentences."""
+    points = []
+    if found.passes_at is not None:
+        points.append(_WORDS.text("price", power=POWER, needed=found.passes_at))
+    if found.candidates == rankers > COMPARED.default:
+        points.append(_WORDS.text("counted", rankers=rankers))
+    return [*points, _WORDS.text("selection")]
+
+
+def gate_promise() -> str:
+    """What the gate promises."""
+    return _WORDS.text("promise", promise=PROMISE)
