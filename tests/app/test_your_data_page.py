@@ -33,8 +33,8 @@ from ultr_core.jobs.your_data import (
     CHOSEN_COST,
     COMPARED,
     ETA,
+    JUDGE,
     JUDGED_AT,
-    JUDGED_CLIPPED,
     JUDGED_WHOLE,
     TRAINED_HERE,
     WEIGHTS,
@@ -210,11 +210,31 @@ def test_scores_are_judged_like_the_ranker_that_gave_them(page: AppTest) -> None
     assert evaluate[evaluate.index("--model") + 1] == "sample_ranker.json"
 
 
+def test_scores_of_the_logger_are_a_feature_of_the_fit(page: AppTest) -> None:
+    """The file is asked for where a relevance is fitted; commands and notebook name it."""
+    sampled(page, "corpus", "log")
+    page.selectbox(key=WEIGHTS.key).set_value("doubly-robust").run()
+    upload(page, "logger-scores", "logger.csv", sample_files()["scores"].data)
+    page.toggle(key=BY_VALIDATION.key).set_value(False).run()
+    page.button(key="data-train").click().run()
+    assert not page.exception and not page.error
+    assert bench(page).made["fit"].logger_scores is not None
+    fit = next(command for command in commands(page) if command[0] == "fit")
+    assert fit[fit.index("--logger-scores") + 1] == "logger.csv"
+    assert "read_scores('logger.csv', corpus)" in own_notebook(page.session_state[OWN_FILES]).source
+    page.selectbox(key=WEIGHTS.key).set_value("ips").run()
+    assert "--logger-scores" not in " ".join(map(" ".join, commands(page)))
+
+
 def test_the_clipped_estimate_judges_where_that_is_chosen(page: AppTest) -> None:
     sampled(page, "corpus", "log", "ranker")
     assert bench(page).made["evidence"].judge == "ips"
     assert "--clip" not in commands(page)[-1]
-    page.toggle(key=JUDGED_CLIPPED.key).set_value(True).run()
+    page.selectbox(key=JUDGE.key).set_value("policy-aware").run()
+    assert bench(page).made["evidence"].judge == "policy-aware"
+    evaluate = commands(page)[-1]
+    assert evaluate[evaluate.index("--method") + 1] == "policy-aware" and "--clip" not in evaluate
+    page.selectbox(key=JUDGE.key).set_value("clipped").run()
     page.number_input(key=JUDGED_AT.key).set_value(0.25).run()
     found = bench(page).made["evidence"]
     assert (found.judge, found.clip) == ("clipped", 0.25)
@@ -405,7 +425,7 @@ def test_a_bad_file_is_a_sentence_and_the_other_steps_stay(
     assert len(page.error) == 1
     assert told in page.error[0].value
     assert "Traceback" not in page.error[0].value
-    assert len([h for h in page.subheader if h.value[0].isdigit()]) == 5
+    assert len([h for h in page.subheader if h.value[0].isdigit()]) == 6
     if kind in bench(page).files:
         page.button(key=f"data-remove-{kind}").click().run()
     sampled(page, kind)

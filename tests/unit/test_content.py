@@ -17,6 +17,7 @@ from pages.views.proofs import words as proofs_words
 from pages.views.propensities import words as propensity_words
 from pages.views.repairs import words as repair_words
 from pages.views.studies import page as study_words
+from pages.views.your_data import gate as gate_words
 from pages.views.your_data import input as data_words
 from tests.inputs import lesson_splits
 from tests.meaning import refused
@@ -30,6 +31,8 @@ from ultr_core.lab import Comparison, EstimatedRisks, Lab, RiskPicture
 from ultr_core.lab.propensity_study import SwapDesign
 from ultr_core.lessons import GLOSSARY, LESSONS, PLANS, Choice, Lesson
 from ultr_core.lessons.model import words_of
+from ultr_core.own_data.deployment import Gate
+from ultr_core.own_data.evaluation import RankerDifference
 from ultr_core.proofs import BREAKS, DERIVATIONS, PROOFS, SmallWorld, Ways
 from ultr_core.risk import Estimate
 from ultr_core.settings import Settings
@@ -233,6 +236,8 @@ def of_the_propensities_page(lab: Lab) -> Iterator[str]:
 
 def of_other_pages() -> Iterator[str]:
     yield from (*data_words.LOOKS_LIKE.values(), *data_words.HELP.values())
+    difference = RankerDifference("a", "b", Estimate.normal(-1.0, 0.1, 9, 9.0))
+    yield from (gate_words.gate_promise(), *gate_words.gate_points(Gate(difference, 2), 2))
     for study in study_words.FORMULAS:
         yield from (study_words.meaning(study), study_words.on_own_corpus(study))
     yield from (repair_words.how_enumerated(), *map(repair_words.WORDS.text, ("others", "loggers")))

@@ -126,7 +126,12 @@ BY_VALIDATION = Switch(
 CHOSEN_COST = replace(COST, key="data-cost", label="C", low=1e-6, default=1.0)
 _POSITIVE = replace(CLIP, low=0.001, above=False, default=SHOWN_CLIP)
 CHOSEN_CLIP = replace(_POSITIVE, key="data-clip", label="τ")
-JUDGED_CLIPPED = Switch("data-judging-clipped", "Judge by the clipped estimate")
+JUDGE = Choice(
+    "data-judge", "Judge by",
+    {key: ESTIMATORS[key].label for key in ("ips", "clipped", "policy-aware")},
+    help="IPS hands over to policy-aware weights where lists leave out candidates that other lists "
+    "of their query show.",
+)  # fmt: skip
 JUDGED_AT = replace(
     _POSITIVE, key="data-judging-clip", label="τ of the clipped estimate", name="judging_clip"
 )
@@ -147,8 +152,9 @@ class OwnWork:
     ``eta``, ``curve``, ``estimator`` and ``carry_on`` for those that use them. method, learner,
     cost, clip: of training, None chooses by validation. judged: file of the ranker that was
     evaluated, None for the trained one; scores: whether that file holds scores. folds: whether the
-    trained one was judged by `fold_scores`. judging_clip: the threshold tau of the clipped estimate
-    where that judges, None for IPS. candidates: how many rankers the gate counts. shown_whole:
+    trained one was judged by `fold_scores`. logger_scores: file of the logging ranker's scores.
+    judge: key of the estimator of the verdict; judging_clip: the threshold tau of the clipped
+    estimate where that judges. candidates: how many rankers the gate counts. shown_whole:
     whether only queries judge whose candidates were all shown. ids: pattern of the corpus's
     document ids. qrels, query_texts, document_names: names of those files. missing_zero: of the
     ranker's features. steps: which of "propensities", "fit" and "evaluate" were done.
@@ -173,6 +179,8 @@ class OwnWork:
     judged: str | None = None
     scores: bool = False
     folds: bool = True
+    logger_scores: str | None = None
+    judge: str = JUDGE.default
     judging_clip: float | None = None
     candidates: int = COMPARED.default
     shown_whole: bool = False
@@ -248,6 +256,7 @@ def _training(work: OwnWork) -> dict[str, Any]:
         "cost": work.cost,
         "clip": work.clip,
         "seed": work.seed,
+        "logger_scores": work.logger_scores,
         "out": TRAINED_RANKER,
         "fold_scores_out": FOLD_SCORES if work.folds else None,
     }
@@ -258,6 +267,7 @@ def _judging(work: OwnWork) -> dict[str, Any]:
     ranker = work.judged or (FOLD_SCORES if work.folds else TRAINED_RANKER)
     return {
         "scores" if by_scores else "model": ranker,
+        "method": asked_judge(work.judge) or None,
         "clip": work.judging_clip,
         "shown_whole": work.shown_whole or None,
         "missing_zero": work.missing_zero or None,
@@ -265,6 +275,11 @@ def _judging(work: OwnWork) -> dict[str, Any]:
         "gate": True,
         "candidates": work.candidates,
     }
+
+
+def asked_judge(judge: str) -> str:
+    """The method asked for by name; "" for IPS, and for clipped, for which its clip asks."""
+    return "" if judge in (JUDGE.default, "clipped") else judge
 
 
 def _by_path(work: OwnWork) -> OwnWork:
@@ -276,6 +291,7 @@ def _by_path(work: OwnWork) -> OwnWork:
         clicks=tuple(map(as_argument, work.clicks)),
         curve=as_argument(work.curve, LOG_ITSELF),
         judged=None if work.judged is None else as_argument(work.judged),
+        logger_scores=None if work.logger_scores is None else as_argument(work.logger_scores),
         qrels=None if work.qrels is None else as_argument(work.qrels),
         query_texts=None if work.query_texts is None else as_argument(work.query_texts),
         document_names=None if work.document_names is None else as_argument(work.document_names),
@@ -369,16 +385,20 @@ def _reading(work: OwnWork) -> str:
 
 
 def _fit_cell(work: OwnWork) -> Cell:
+    scores = needs = ""
+    if work.logger_scores is not None:
+        scores = f"\n            logger_scores=read_scores({work.logger_scores!r}, corpus),"
+        needs = "from ultr_core.files import read_scores\n        "
     return code(
         f"""
-        from ultr_core.own_data.fitting import fit_from_log
+        {needs}from ultr_core.own_data.fitting import fit_from_log
         from ultr_core.files.ranker_files import write_ranker
         from ultr_core.learners import LEARNERS
         from ultr_core.propensity import ESTIMATORS
 
         fit = fit_from_log(
             corpus, joined.clicks, curve, method={work.method!r}, learner={work.learner!r},
-            cost={work.cost!r}, clip={work.clip!r}, seed={work.seed},
+            cost={work.cost!r}, clip={work.clip!r}, seed={work.seed},{scores}
         )
         print(fit.sentence)
         found = inspect_together(
@@ -394,30 +414,29 @@ def _fit_cell(work: OwnWork) -> Cell:
 
 def _evidence_cell(work: OwnWork) -> Cell:
     clip = "" if work.judging_clip is None else f", clip={work.judging_clip}"
-    sees = "found.unshown.sees"
     return code(
         f"""
-        from ultr_core.own_data.evaluation import compare_with_shown, evaluate_ranker
+        from ultr_core.own_data.evaluation import evaluate_ranker, judge_by
 
         name = {work.judged or TRAINED_HERE!r}
+        judge = judge_by({asked_judge(work.judge)!r}, corpus, joined.clicks, curve{clip})
         found = evaluate_ranker(
             corpus, joined.clicks, scores, curve{clip},
-            relevant_grade={work.relevant_grade}, name=name,
+            relevant_grade={work.relevant_grade}, name=name, judge=judge,
         )
-        for finding in inspect_together(joined, corpus, curve{clip}, sees={sees}).findings:
+        checks = inspect_together(joined, corpus, curve{clip}, sees=judge.sees)
+        for finding in checks.findings:
             print(finding.severity, "-", finding.sentence)
         print(found.sentence)
         for report in found.reports.values():
             print(report.label, report.estimate or report.words)
         print(found.true)
-        print(compare_with_shown(joined.clicks, scores, curve, name=name{clip}).sentence)
         """
     )
 
 
 def _gate_cell(work: OwnWork) -> Cell:
     """The gate, with what is known of the clicks that trained the ranker."""
-    clip = "" if work.judging_clip is None else f", clip={work.judging_clip}"
     trained, needs = f"{not work.folds}", ""
     if work.judged is not None:
         trained = "None"  # nobody knows, of scores
@@ -432,14 +451,12 @@ def _gate_cell(work: OwnWork) -> Cell:
         f"""
         {needs}from ultr_core.own_data.deployment import gate, reason_against
 
-        findings = inspect_together(joined, corpus, curve{clip}, sees=found.unshown.sees).findings
-        declined = reason_against([*findings, *inspect_log(log).warnings], copies=log.copies)
-        print(
-            gate(
-                joined.clicks, scores, curve, name=name{clip}, candidates={work.candidates},
-                declined=declined, trained={trained},
-            ).sentence
+        stops = [*checks.findings, *inspect_log(log).warnings]
+        passing = gate(
+            joined.clicks, scores, curve, name=name, judge=judge, candidates={work.candidates},
+            declined=reason_against(stops, copies=log.copies), trained={trained},
         )
+        print(passing.difference.sentence, passing.sentence, sep="\\n")
         """
     )
 

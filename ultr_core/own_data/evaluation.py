@@ -660,17 +660,19 @@ def compare_rankers(
     *,
     names: tuple[str, str],
     clip: float | None = None,
+    judge: Judge | None = None,
     trained: str = "",
 ) -> RankerDifference:
-    """Compare two rankers by their scores [documents], by `default_judge` ``clip``.
+    """Compare two rankers by their scores [documents].
 
-    trained: name of a ranker that these clicks trained, which gives no verdict.
+    The judge is `default_judge` ``clip`` unless another is given. trained: name of a ranker that
+    these clicks trained, which gives no verdict.
     """
     require_log(log)
     ranks, others = (
         _ranks_of(scores, log, name) for scores, name in zip((first, second), names, strict=True)
     )
-    return replace(_difference(log, ranks, others, curve, names, clip), trained=trained)
+    return replace(_difference(log, ranks, others, curve, names, clip, judge), trained=trained)
 
 
 def _ranks_of(scores: NDArray[np.float64], log: ClickLog, name: str) -> NDArray[np.float64]:

@@ -4,7 +4,7 @@
     trained_on(corpus, log, record).share           # of this log's queries
 
 A fingerprint is a sample of the training log's queries, each as a hash of its counts. A log that
-gained or lost rows, or a part of the log, still shares most of its queries with it.
+gained or lost some rows, or that has some of the queries, still shares most of its own with it.
 """
 
 from __future__ import annotations

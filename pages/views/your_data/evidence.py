@@ -20,17 +20,19 @@ from ultr_core.errors import InputError
 from ultr_core.fields import Choice
 from ultr_core.figures import evidence_figure
 from ultr_core.inspection import Inspection, JoinedLog, Sees, inspect_together, unshown_candidates
-from ultr_core.jobs.your_data import JUDGED_AT, JUDGED_CLIPPED, JUDGED_WHOLE
+from ultr_core.jobs.your_data import JUDGE, JUDGED_AT, JUDGED_WHOLE, asked_judge
 from ultr_core.own_data.evaluation import (
     INTERVALS_ARE_FOR,
     MEAN_RANK_BY_GRADES,
     NDCG_CUTOFF,
     Evaluation,
+    Judge,
     RankerDifference,
     RiskReport,
     compare_rankers,
     compare_with_shown,
     evaluate_ranker,
+    judge_by,
     truth_sentence,
 )
 from ultr_core.own_data.fitting import FOLDS
@@ -47,13 +49,15 @@ class Judged:
     """A ranker, what the log says of it, and how it compares: first with what users saw.
 
     whole: whether only queries judge whose candidates were all shown; joined: those that do.
-    checks: of what is used together. trained: whether these clicks trained it, None if unknown.
+    judge: who judged it. checks: of what is used together. trained: whether these clicks trained
+    it, None if unknown.
     """
 
     ranker: Ranker
     found: Evaluation
     against: list[RankerDifference]
     joined: JoinedLog
+    judge: Judge
     checks: Inspection
     trained: bool | None
     whole: bool = False
@@ -91,23 +95,30 @@ def evidence_step(
         ranker.token,
         joined_token(own),
         propensities.token,
+        kept(JUDGE),
         clip,
         whole,
         own.token("qrels"),
         settings.relevant_grade,
     )
     try:
+        judge = own.make(
+            "judge", token,
+            lambda: judge_by(
+                asked_judge(kept(JUDGE)), corpus, joined.clicks, propensities.curve, clip=clip
+            ),
+        )  # fmt: skip
         found = own.make(
             "evidence", token,
             lambda: evaluate_ranker(
                 corpus, joined.clicks, ranker.scores, propensities.curve, clip=clip,
-                relevant_grade=settings.relevant_grade, name=ranker.name,
+                relevant_grade=settings.relevant_grade, name=ranker.name, judge=judge,
             ),
         )  # fmt: skip
     except InputError as error:
         show_error(error)
         return None
-    against = _against(joined, ranker, rankers, propensities, clip, origins)
+    against = _against(joined, ranker, rankers, propensities, judge, origins)
     st.markdown(f"**{told(against[0].sentence)}**")
     sentences = [
         *(other.sentence for other in against[1:]),
@@ -123,7 +134,7 @@ def evidence_step(
     for notice in found.notices:
         st.markdown(f"- :material/info: {told(notice)}")
     trained = origins[ranker.token].trained
-    return Judged(ranker, found, against, joined, checks, trained, whole)
+    return Judged(ranker, found, against, joined, judge, checks, trained, whole)
 
 
 def _against(
@@ -131,7 +142,7 @@ def _against(
     ranker: Ranker,
     rankers: list[Ranker],
     propensities: Propensities,
-    clip: float | None,
+    judge: Judge,
     origins: Mapping[Hashable, Provenance],
 ) -> list[RankerDifference]:
     """The ranker against what users saw, and against the other rankers on the page."""
@@ -139,11 +150,12 @@ def _against(
     trained = [one.name for one in rankers if origins[one.token].trained]
     return [
         compare_with_shown(
-            log, ranker.scores, curve, name=ranker.name, clip=clip, trained=ranker.name in trained
+            log, ranker.scores, curve, name=ranker.name, judge=judge, trained=ranker.name in trained
         ),
         *(
             compare_rankers(
-                log, ranker.scores, other.scores, curve, names=(ranker.name, other.name), clip=clip,
+                log, ranker.scores, other.scores, curve, names=(ranker.name, other.name),
+                judge=judge,
                 trained=next((name for name in (ranker.name, other.name) if name in trained), ""),
             )
             for other in rankers
@@ -177,14 +189,14 @@ def _fairness(ranker: Ranker, origin: Provenance) -> str:
 
 def judging_clip() -> float | None:
     """The threshold of the clipped estimate where that judges, None for IPS."""
-    return float(kept(JUDGED_AT)) if kept(JUDGED_CLIPPED) else None
+    return float(kept(JUDGED_AT)) if kept(JUDGE) == "clipped" else None
 
 
 def _chosen(rankers: list[Ranker]) -> Ranker:
     names = {str(place): shown(ranker.name) for place, ranker in enumerate(rankers)}
     with st.container(horizontal=True):
         place = control(Choice("data-judged", "Ranker to judge", names), keep=True, width=420)
-        if control(JUDGED_CLIPPED, keep=True, width=260):
+        if control(JUDGE, keep=True, width=220) == "clipped":
             control(JUDGED_AT, keep=True, width=220)
     return rankers[min(int(place), len(rankers) - 1)]
 

@@ -8,7 +8,7 @@ from pages.app.field_control import control
 from pages.app.markdown import mark, told
 from pages.views.your_data.bench import bench
 from pages.views.your_data.curve import Propensities
-from pages.views.your_data.evidence import Judged, judging_clip
+from pages.views.your_data.evidence import Judged
 from pages.views.your_data.ranker import Ranker
 from ultr_core.content import read
 from ultr_core.jobs.your_data import COMPARED
@@ -29,21 +29,32 @@ def gate_step(
     if log is None or propensities is None or judged is None:
         st.markdown(":material/info: The gate needs evidence about a ranker (step 5).")
         return None
-    st.markdown(_WORDS.text("promise", promise=PROMISE))
+    st.markdown(gate_promise())
     compared = max(int(control(COMPARED, width=300)), len(rankers))
     checks = bench().made["log-checks"]
     found = gate(
         judged.joined.clicks, judged.ranker.scores, propensities.curve, name=judged.ranker.name,
-        clip=judging_clip(), candidates=compared, trained=judged.trained,
+        judge=judged.judge, candidates=compared, trained=judged.trained,
         declined=reason_against(
             [*judged.checks.findings, *checks.warnings], copies=log.copies
         ),
     )  # fmt: skip
     st.markdown(f"{mark('good' if found.deploy else 'stop')} **{told(found.sentence)}**")
-    points = [_WORDS.text("selection")]
-    if compared > COMPARED.default and compared == len(rankers):
-        points.insert(0, _WORDS.text("counted", rankers=len(rankers)))
-    if found.passes_at is not None:
-        points.insert(0, _WORDS.text("price", power=POWER, needed=found.passes_at))
+    points = gate_points(found, len(rankers))
     st.markdown("\n".join(f"- {told(text)}" for text in points))
     return found
+
+
+def gate_points(found: Gate, rankers: int) -> list[str]:
+    """The price of the gate, and what choosing among many does, in sentences."""
+    points = []
+    if found.passes_at is not None:
+        points.append(_WORDS.text("price", power=POWER, needed=found.passes_at))
+    if found.candidates == rankers > COMPARED.default:
+        points.append(_WORDS.text("counted", rankers=rankers))
+    return [*points, _WORDS.text("selection")]
+
+
+def gate_promise() -> str:
+    """What the gate promises."""
+    return _WORDS.text("promise", promise=PROMISE)

@@ -42,6 +42,7 @@ KINDS = {
     **IN_WORDS,
     "clicks": "clicks of a click log",
     "qrels": IN_WORDS["judgements"],
+    "logger-scores": IN_WORDS["scores"],
     "query-texts": IN_WORDS["names"],
     "document-names": IN_WORDS["names"],
 }

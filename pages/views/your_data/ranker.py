@@ -66,18 +66,23 @@ from ultr_core.propensity import ESTIMATORS, PresentationLog
 from ultr_core.settings import Settings
 from ultr_core.users import ClickLog, ExaminationCurve
 
+LOGGER_SCORES = "logger-scores"
 _TELL_EVERY = 0.2  # seconds between two messages to the page
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How to train: estimator and learner, and C and threshold, None to choose by validation."""
+    """How to train: estimator and learner, and C and threshold, None to choose by validation.
+
+    logger_scores: token of the file of scores of the ranker that showed the documents.
+    """
 
     method: str = WEIGHTS.default
     cost: float | None = None
     clip: float | None = None
     seed: int = 0
     learner: str = TRAINED.default
+    logger_scores: str = ""
 
 
 def want(token: Hashable) -> None:
@@ -91,8 +96,9 @@ def stop() -> None:
 
 
 def train(
-    own: Bench, token: Hashable, corpus: Corpus, log: ClickLog, curve: ExaminationCurve, plan: Plan
-) -> None:
+    own: Bench, token: Hashable, corpus: Corpus, log: ClickLog, curve: ExaminationCurve, plan: Plan,
+    logger_scores: NDArray[np.float64] | None = None,
+) -> None:  # fmt: skip
     """Train with progress, keep the ranker or the sentence that says why there is none.
 
     Every message to the page is a point at which Stop ends the work, and another control begins
@@ -107,6 +113,7 @@ def train(
             found = fit_from_log(
                 corpus, log, curve, method=plan.method, cost=plan.cost, clip=plan.clip,
                 seed=plan.seed, learner=plan.learner, callback=watch, pairs=VISITORS_PAIRS,
+                logger_scores=logger_scores,
             )  # fmt: skip
         except InputError as error:
             found = error
@@ -224,7 +231,7 @@ def ranker_step(
     st.subheader("4 · Ranker: learned from the clicks")
     here, elsewhere = st.tabs(["Train on the clicks", "Add a ranker or its scores"])
     with here:
-        trained = _train(settings, corpus, together(corpus, log), propensities)
+        trained = _train(page, settings, corpus, together(corpus, log), propensities)
     with elsewhere:
         brought = _brought(page, corpus)
     return ([] if trained is None else [trained]) + brought
@@ -239,10 +246,12 @@ def plan_chosen(settings: Settings) -> Plan:
         None if by_validation or not _clips(method) else float(kept(CHOSEN_CLIP)),
         settings.seed,
         str(kept(TRAINED)),
+        bench().token(LOGGER_SCORES) if ESTIMATORS[method].fits_relevance else "",
     )
 
 
 def _train(
+    page: PageContext,
     settings: Settings,
     corpus: Corpus | None,
     joined: JoinedLog | None,
@@ -253,7 +262,7 @@ def _train(
             ":material/info: Training needs a corpus (step 1) and a click log of it (step 2)."
         )
         return None
-    plan = _controls(settings)
+    plan = _controls(page, settings)
     if propensities is None:
         st.markdown(":material/info: Weights need propensities (step 3).")
         return None
@@ -274,7 +283,12 @@ def _train(
     for notice in joined.notices:
         st.markdown(f"- :material/info: {told(notice)}")
     if own.wanted == token:
-        train(own, token, corpus, joined.clicks, propensities.curve, plan)
+        try:
+            scores = _logger_scores(own, plan, corpus)
+        except InputError as error:
+            show_error(error)
+            return None
+        train(own, token, corpus, joined.clicks, propensities.curve, plan, scores)
     if found is None:
         st.button(
             "Train the ranker", key="data-train", type="primary", icon=":material/play_arrow:",
@@ -296,13 +310,25 @@ def _train(
     return Ranker(TRAINED_HERE, scores, token, fit=fit, model=fit.ranker, fair=False)
 
 
+def _logger_scores(own: Bench, plan: Plan, corpus: Corpus) -> NDArray[np.float64] | None:
+    """The scores by which documents were shown; None where no file has them, or none is used."""
+    if not plan.logger_scores:
+        return None
+    return _read_scores(own.files[LOGGER_SCORES], corpus).scores
+
+
 def _clips(method: str) -> bool:
     """Whether this way to weight clicks has a threshold."""
     return "clip" in ESTIMATORS[method].needs
 
 
-def _controls(settings: Settings) -> Plan:
+def _controls(page: PageContext, settings: Settings) -> Plan:
     method = control(WEIGHTS, keep=True)
+    if ESTIMATORS[method].fits_relevance:
+        bring(
+            page, LOGGER_SCORES, "Scores by which documents were shown (optional)",
+            LOOKS_LIKE["scores"], HELP[LOGGER_SCORES],
+        )  # fmt: skip
     if len(TRAINED.options) > 1:
         control(TRAINED, keep=True)
     if not control(BY_VALIDATION, keep=True):

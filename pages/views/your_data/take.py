@@ -17,7 +17,12 @@ from pages.views.your_data.curve import carries_on
 from pages.views.your_data.evidence import Judged, judging_clip
 from pages.views.your_data.input import download
 from pages.views.your_data.log import chosen
-from pages.views.your_data.ranker import Ranker, plan_chosen, reads_missing_as_zero
+from pages.views.your_data.ranker import (
+    LOGGER_SCORES,
+    Ranker,
+    plan_chosen,
+    reads_missing_as_zero,
+)
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError, named
 from ultr_core.files.ranker_files import ranker_text, svm_light_text
@@ -27,6 +32,7 @@ from ultr_core.jobs.your_data import (
     ESTIMATED_CURVE,
     ESTIMATOR,
     ETA,
+    JUDGE,
     SOURCE,
     OwnWork,
     command_lines,
@@ -149,6 +155,8 @@ def _work(
         judged=None if file is None else file.name,
         scores=judged is not None and judged.ranker.model is None,
         folds=all(ranker.fair for ranker in rankers),
+        logger_scores=names.get(LOGGER_SCORES) if plan.logger_scores else None,
+        judge=kept(JUDGE),
         judging_clip=judging_clip(),
         candidates=1 if passing is None else passing.candidates,
         shown_whole=judged is not None and judged.whole,

@@ -130,8 +130,8 @@ def test_every_estimate_with_a_threshold_is_shown_at_the_one_that_judges(
 
 def test_the_evidence_of_a_notebook_is_checked_at_the_threshold_that_judges() -> None:
     for clip, told in (
-        (0.3, "curve, clip=0.3, sees=found.unshown.sees).findings"),
-        (None, "corpus, curve, sees=found.unshown.sees).findings"),
+        (0.3, "curve, clip=0.3, sees=judge.sees)"),
+        (None, "corpus, curve, sees=judge.sees)"),
     ):
         work = OwnWork("corpus.txt", ("log.csv",), steps=("evaluate",), judging_clip=clip)
         assert told in own_notebook(work).source
