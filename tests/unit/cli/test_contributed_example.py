@@ -86,7 +86,7 @@ def test_each_example_is_one_new_file_and_its_entry_but_the_setting() -> None:
         "pages/views/attention/view.py", "pages/attention.py",
     ]  # fmt: skip
     text = (ROOT / "docs" / "adding.md").read_text(encoding="utf-8")
-    assert len(re.findall("```(python|diff)", text)) == len(blocks()) == 16
+    assert len(re.findall("```(python|diff)", text)) == len(blocks()) == 18
 
 
 def test_the_examples_pass_the_tools(house: Path) -> None:
@@ -108,10 +108,13 @@ def passed(house: Path, only: str, *files: str) -> int:
 
 def test_the_tests_of_the_house_take_the_examples_in(house: Path) -> None:
     every = ("unit/risk/test_every_estimator.py", "unit/learners/test_every_learner.py")
-    # What the proofs are in a world, and the settings of users, is expected of all entries.
-    of_all = ("unit/proofs/test_proofs.py", "unit/users/test_trusting_users.py")
-    only = "capped or least-squares or right_curve or wrong_curve or every_kind_of_users"
-    assert passed(house, only, *every, *of_all) > 25
+    # What is expected of all entries: proofs in each world, users of the settings, controls.
+    of_all = (
+        "unit/proofs/test_proofs.py", "unit/users/test_trusting_users.py",
+        "app/test_idle_controls.py",
+    )  # fmt: skip
+    expected = "right_curve or wrong_curve or every_kind_of_users or that_its_job_names"
+    assert passed(house, f"capped or least-squares or {expected}", *every, *of_all) > 30
 
 
 OF_A_JOB = ("unit/export/test_notebooks.py", "unit/export/test_page_links.py")
