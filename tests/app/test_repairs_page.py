@@ -99,7 +99,10 @@ def test_the_line_says_which_is_unbiased_and_by_how_much_others_are_off() -> Non
 def test_the_table_of_loggers_has_holes_weights_and_prices() -> None:
     rows = {row["Logger"]: row for row in logger_rows()}
     assert list(rows) == [logger.label for logger in LOGGERS.values()]
-    fixed, last, luce, mixed = rows.values()
+    fixed, last, luce, mixed = (
+        rows[LOGGERS[key].label]
+        for key in ("production", "replace-last", "plackett-luce", "mixture")
+    )
     assert (fixed["Never shown"], fixed["Heaviest click"]) == ("10 of 20", "10")
     assert fixed["ρ, rank 20"] == "0.000" and fixed["Rank 1 becomes"] == "1.0"
     # One of eleven documents at rank 10, examined in a tenth of the draws.

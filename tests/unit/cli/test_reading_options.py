@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -229,13 +230,13 @@ def test_rows_that_are_there_twice_are_noted_once_where_a_ranker_is_trained(
 
 @pytest.mark.parametrize("name", ["big.csv", "big.parquet"])
 def test_a_long_read_is_stopped_by_ctrl_c(tmp_path: Path, name: str) -> None:
-    rows = 3_000_000
+    number = np.arange(3_000_000)
     table = pa.table(
         {
-            "query": pa.array([f"q{n % 1000}" for n in range(1000)] * (rows // 1000)),
-            "document": pa.array([f"document {n}" for n in range(rows)]),
-            "position": pa.array([n % 10 + 1 for n in range(rows)]),
-            "click": pa.array([n % 7 == 0 for n in range(rows)]).cast(pa.int8()),
+            "query": pa.array(number % 1_000),
+            "document": pa.array(10_000_000 + number).cast(pa.string()),
+            "position": pa.array(number % 10 + 1),
+            "click": pa.array((number % 7 == 0).astype(np.int8)),
         }
     )
     if name.endswith("parquet"):

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import altair as alt
 import numpy as np
@@ -18,6 +20,7 @@ from ultr_core.figures import (
     risk_scatter,
     trained_rankers,
 )
+from ultr_core.figures.estimates import EDGE, MARGIN
 from ultr_core.figures.style import NEUTRAL_STYLES, REPAIR_STYLES
 from ultr_core.lab import METHODS
 from ultr_core.settings import Settings
@@ -164,6 +167,14 @@ def test_every_method_has_its_own_colour_and_shape() -> None:
     assert set(REPAIR_STYLES) == {key for key, method in METHODS.items() if method.asked}
     every = [*METHOD_STYLES.values(), *REPAIR_STYLES.values()]
     assert len({style.color for style in every}) == len(every)
+
+
+def test_the_script_that_draws_while_a_slider_moves_draws_as_the_charts_do() -> None:
+    script = (Path(__file__).parents[3] / "pages/views/lab/live.js").read_text(encoding="utf-8")
+    colors = dict(re.findall(r"(\w+): \"(#[0-9A-F]{6})\"", script))
+    of_charts = {"naive": METHOD_STYLES["naive"], "weighted": METHOD_STYLES["propensity"]}
+    assert colors == {name: style.color for name, style in of_charts.items()}
+    assert f"EDGE = {EDGE}, MARGIN = {MARGIN};" in script
 
 
 def test_neutral_styles_are_each_other_than_all_the_others() -> None:

@@ -126,7 +126,7 @@ ESTIMATORS: dict[str, tuple[Callable[[int], PropensityEstimate], int]] = {
     "chain": (by_harvest("chain"), 150),
     "all-pairs": (by_harvest("all-pairs"), 100),
     "all-pairs, reference 2": (by_harvest("all-pairs", 2), 60),
-    "em": (by_em, 60),
+    "em": (by_em, 40),
     "ctr": (by_rates, 200),
 }
 

@@ -84,7 +84,7 @@ def test_a_cell_keeps_only_the_settings_its_method_uses() -> None:
 
 
 def test_a_cell_alone_and_in_company_is_the_method_itself(world: World) -> None:
-    settings = Settings(clicks=2_000, seed=5)
+    settings = Settings(clicks=500, seed=5)
     methods = ("naive", "skip-above", "propensity", "clipped")
     cells = [cell_of(method, settings, 1) for method in methods]
     assert len(groups_of(cells)) == 1
