@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
 
-from ultr_core.proofs.repairs import FITTED, RANKINGS, RELEVANCE, SIZE, UV, Enumerated
+from ultr_core.proofs.repairs import FITTED, RELEVANCE, SIZE, UV, Enumerated
 from ultr_core.proofs.users import ONE, ZERO
 
 
@@ -141,25 +141,6 @@ class LeavingCase(Enumerated):
     def due(self) -> tuple[Fraction, ...]:
         """What clicks of users who never leave would count; without noise, the relevance."""
         return self.clicked
-
-    @cached_property
-    def means(self) -> tuple[Fraction, ...]:
-        """E[u c + v] [documents], over every click pattern."""
-        found = [ZERO] * SIZE
-        for pattern, probability in self.law.items():
-            for document, click in enumerate(pattern):
-                u, v = self.numbers(document, sum(pattern[:document]))
-                found[document] += probability * (u * click + v)
-        return tuple(found)
-
-    @cached_property
-    def errors(self) -> dict[tuple[int, ...], Fraction]:
-        """As in `Enumerated`, from the mean of each document instead of each ranking."""
-        off = [mean - a for mean, a in zip(self.means, self.clicked, strict=True)]
-        return {
-            new: sum((rank * each for rank, each in zip(new, off, strict=True)), ZERO)
-            for new in RANKINGS
-        }
 
     def moments(self, new: Sequence[int]) -> tuple[Fraction, Fraction]:
         """Mean and variance of one presentation, every pattern enumerated."""
