@@ -169,9 +169,11 @@ YOUR_DATA = """
 from streamlit.testing.v1 import AppTest
 from ultr_core.jobs.your_data import OwnWork, command_lines, own_notebook
 app = AppTest.from_string(
+    "from pages.app.context import Launch, PageContext\\n"
+    "from pages.app.registry import HOME\\n"
     "from pages.views.your_data.ranker import _controls\\n"
     "from ultr_core.settings import Settings\\n"
-    "_controls(Settings())\\n"
+    "_controls(PageContext(HOME, Settings(), Launch()), Settings())\\n"
 ).run(timeout=60)
 assert not app.exception, app.exception
 print([box.options for box in app.selectbox])
