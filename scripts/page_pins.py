@@ -73,6 +73,7 @@ LINKS = (
     "propensities?swap_bootstrap=true&swap_ranks=15&swap_at=powers",
     "propensities?swap_other=em&eta=1.5",
     "repairs",
+    "repairs?breaks=leaving",
     "repairs?breaks=trust-steep&repair_clicks=many",
     "repairs?breaks=trust-mild&repair_clicks=most",
     "repairs?breaks=cut&repair_clicks=most",
