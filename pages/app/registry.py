@@ -72,7 +72,7 @@ LESSONS = PageInfo(
     menu="Lessons",
     icon=":material/school:",
     question="Can you predict what biased clicks do?",
-    summary="Eleven lessons: predict, see what happens, solve an exercise. Plans for lecturers.",
+    summary="Short lessons: predict, see what happens, solve an exercise. Plans for lecturers.",
     of_words=True,
     acts=SHARED_FIELDS,
 )
