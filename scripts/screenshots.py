@@ -108,7 +108,6 @@ STATES: dict[str, tuple[str, Callable[[Page], None] | None]] = {
     "repairs-leaving": ("repairs?breaks=leaving&repair_clicks=many", None),
     "lessons-predicted": ("lessons?lesson=3", _predict),
     "lessons-solved": ("lessons?lesson=3", _solve),
-    "repairs-leaving": ("repairs?breaks=leaving", None),
     "your_data-log": ("your_data", _read_samples),
     **{f"{path}-lecture": (f"{path}?mode=lecture", None) for path in _SHOWN_IN_LECTURES},
 }
