@@ -79,7 +79,7 @@ def test_the_row_of_lessons_fits_on_a_phone(open_page: OpenPage, address: str) -
 def test_fast_clicks_end_at_the_last_lesson_chosen(open_page: OpenPage, address: str) -> None:
     page = lesson_opened(open_page, address, "lesson=1")
     for number in (7, 3, 9, 2, 5):
-        page.locator(".st-key-lesson").get_by_role("radio", name=str(number)).click()
+        page.locator(".st-key-lesson").get_by_role("radio", name=str(number), exact=True).click()
     expect(page.get_by_text("Lesson 5:")).to_be_visible()
     wait_until_done(page)
     expect(page).to_have_url(f"{address}/lessons?lesson=5")

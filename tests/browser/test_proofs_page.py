@@ -72,6 +72,7 @@ def test_users_come_one_by_one_when_played(open_page: OpenPage, address: str) ->
     page.get_by_role("button", name="Play").click()
     expect(page.get_by_text("User 2 searches")).to_be_visible()
     page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
     page.get_by_role("button", name="Start again").click()
     expect(page.get_by_text("searches “mercury” and starts at the top")).to_be_visible()
     expect(page.get_by_text("User 1 searches")).to_be_visible()

@@ -38,6 +38,7 @@ ARROW = 260  # square pixels: its head is as wide as a mark
 INSET = 0.42  # from the edge to words, past the arrows there
 MARGIN = 0.14  # how far from the edge the arrows sit that point beyond it
 BESIDE, ASIDE = 0.5, 1.5  # from an arrow to its number, and between the arrows of one corner
+LINE = 0.8  # from a number to one below it, also where the chart is small and its type large
 NAME = (1.4, 0.6)  # room of a name on the axes
 HEIGHTS = {"left": (0.8 - EDGE, 2.6), "right": (-2.1, EDGE)}  # of names, clear of a shade's words
 NAMED = ("skyline", "halfway", "worse ranker")
@@ -155,9 +156,9 @@ def _counts(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             # Where arrows of both methods share an edge, both numbers stand beyond all of them.
             sharing = [one for one in METHODS if (angle, one) in beyond]
             ys = [mark["y"] for one in sharing for mark in beyond[angle, one]]
-            lines = 1 + sharing.index(method)
-            x, y = xs[0], min(ys) - lines * BESIDE
-            y = y if min(ys) > -EDGE + 4 * BESIDE else max(ys) + lines * BESIDE
+            beside = BESIDE + LINE * sharing.index(method)
+            x, y = xs[0], min(ys) - beside
+            y = y if y > -EDGE + 2 * BESIDE else max(ys) + beside
             if len(sharing) > 1:
                 x, text = x - 0.3 * across, f"{LEGEND_MARKS[method]} {text}"
         else:

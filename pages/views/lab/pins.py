@@ -142,7 +142,7 @@ def section(comparison: Comparison) -> None:
 def _compared(pin: Pin, comparison: Comparison) -> None:
     changed = settings_changes(pin.settings, comparison.settings)
     if not changed:
-        st.markdown(f"**Pin {pin.number}** is this run. Move a slider to compare.")
+        st.markdown(f"**Pin {pin.number}** is the current run. Move a slider to compare.")
     else:
         words = "\n".join(
             f"- {change.sentence}"
