@@ -291,7 +291,8 @@ class TrainingPool:
                 begun = worker.submit(os.getpid)
             begun.result(_START_SECONDS)
         except Exception:
-            _LOG.warning("A process that trains rankers could not be started", exc_info=True)
+            if not self._stopped:  # else it was killed on purpose
+                _LOG.warning("A process that trains rankers could not be started", exc_info=True)
             self._started(None)
             if worker is not None:
                 worker.end()

@@ -239,6 +239,13 @@ _JUDGES: Mapping[Scheme, Callable[..., Judged]] = MappingProxyType(
 )
 
 
+FAIR = (
+    "Clicks at random are a fair coin under team draft; under balanced and probabilistic "
+    "interleaving they can favour one of two rankings."
+)
+"""What the sign test takes for granted; claim R18 enumerates it."""
+
+
 @dataclass(frozen=True)
 class Contest:
     """Propensity-weighted against another ranker: verdicts, test, and what they take to see.
@@ -286,10 +293,10 @@ class Contest:
         return (
             f"Of {counted(self.queries, 'query', 'queries')}, {self.without_click:,} had no click, "
             f"{counted(self.test.ties, 'was a tie', 'were ties')} and "
-            f"{counted(n, 'was', 'were')} decided. If both were equally good, each would win "
+            f"{counted(n, 'was', 'were')} decided. If a fair coin had decided, each would win "
             f"about half of these: {n / 2:,.0f}. At least 95 of 100 such experiments would have "
             f"{fewest:,} to {counted(most, 'win')}, for which p is above 0.05. "
-            f"This one had {counted(self.test.wins, 'win')}."
+            f"This one had {counted(self.test.wins, 'win')}. {FAIR}"
         )
 
     def as_dict(self) -> dict[str, Any]:

@@ -44,7 +44,7 @@ _FIT_TAKEN_AS_KNOWN = (
     "Clipped"
 )
 
-_UNKNOWN = "Nothing here says which clicks trained it: if it was these, the promise does not hold."
+_UNKNOWN = "If these clicks, or some of them, trained the ranker, the promise does not hold."
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,9 @@
     trained_on(corpus, log, record).share           # of this log's queries
 
 A fingerprint is a sample of the training log's queries, each as a hash of its counts. A log that
-gained or lost some rows, or that has some of the queries, still shares most of its own with it.
+gained or lost some rows, or that has some of the queries, still shares most of its own with it. A
+log in which most queries have gained or lost rows does not, so that no share proves that the clicks
+are others.
 """
 
 from __future__ import annotations
@@ -15,10 +17,13 @@ from hashlib import blake2b
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
 from ultr_core.corpus.ranking import query_of_document
 from ultr_core.users import ClickLog
+
+IntArray = NDArray[np.int64]
 
 FEWEST_CLICKS = 5
 """Clicks from which the counts of a query are hardly those of another log by chance."""
@@ -48,10 +53,9 @@ class Provenance:
 
     @property
     def trained(self) -> bool | None:
-        """Whether these clicks trained the ranker; None where nobody can know."""
-        if self.same_counts:
-            return True
-        return None if self.share is None else self.share >= MUCH
+        """True if these clicks seem to have trained the ranker; None: nobody can know."""
+        shares = self.share is not None and self.share >= MUCH
+        return True if self.same_counts or shares else None
 
     def told(self, name: str) -> str:
         """A sentence on a ranker that these clicks trained; "" for another."""
@@ -64,8 +68,9 @@ class Provenance:
             )
         else:
             found = (
-                f"{name} was trained on {self.share:.0%} of this log: so many of its queries with "
-                f"{FEWEST_CLICKS} clicks or more have the same counts as in the training log"
+                f"{name} was probably trained on {self.share:.0%} of this log: so many of its "
+                f"queries with {FEWEST_CLICKS} clicks or more have the same counts as in the "
+                "training log"
             )
         return f"{found}; an estimate from a ranker's own training clicks is optimistic."
 
@@ -117,14 +122,27 @@ def counts_of(log: ClickLog) -> dict[str, int]:
 
 def _hashes(corpus: Corpus, log: ClickLog) -> Iterator[str]:
     """One for each query with enough clicks: of its id and of all its rows, in any order."""
-    first = log.query_offsets[query_of_document(log.query_offsets)[log.document]]
+    query_of = query_of_document(log.query_offsets)
+    enough = log.clicks_per_query >= FEWEST_CLICKS
+    names = _numbers_of_documents(corpus, np.flatnonzero(enough[query_of]))
     rows = np.stack(
-        [log.document, log.document - first, log.rank, log.context, log.impressions, log.clicks],
-        axis=1,
-    ).astype(np.int64)
-    rows = rows[np.lexsort((log.context, log.rank, log.document))]
-    bounds = np.searchsorted(rows[:, 0], log.query_offsets)
-    for query in np.flatnonzero(log.clicks_per_query >= FEWEST_CLICKS).tolist():
+        [query_of[log.document], names[log.document], log.rank, log.context, log.impressions,
+         log.clicks], axis=1,
+    ).astype(np.int64)  # fmt: skip
+    rows = rows[np.lexsort(rows[:, 3::-1].T)]
+    bounds = np.searchsorted(rows[:, 0], np.arange(enough.size + 1))
+    for query in np.flatnonzero(enough).tolist():
         part = np.ascontiguousarray(rows[bounds[query] : bounds[query + 1], 1:])
         name = str(corpus.query_ids[query]).encode()
         yield blake2b(name + b"\0" + part.tobytes(), digest_size=8).hexdigest()
+
+
+def _numbers_of_documents(corpus: Corpus, needed: IntArray) -> IntArray:
+    """A number for each document; with an id, the same among other candidates."""
+    first = corpus.query_offsets[query_of_document(corpus.query_offsets)]
+    numbers: IntArray = np.arange(corpus.n_documents) - first
+    if corpus.document_ids is not None:
+        for document in needed.tolist():
+            digest = blake2b(corpus.document_ids[document].encode(), digest_size=8).digest()
+            numbers[document] = int.from_bytes(digest, "little", signed=True)
+    return numbers

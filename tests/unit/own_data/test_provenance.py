@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -90,7 +91,31 @@ def test_an_independent_log_is_not_accused(
 ) -> None:
     found = trained_on(corpus, logs[1], record)
     assert found.share is not None and found.share < MUCH / 5
-    assert (found.trained, found.told("it")) == (False, "")
+    assert (found.trained, found.told("it")) == (None, "")
+
+
+def test_candidates_in_another_order_or_set_are_the_same_documents(
+    corpus: Corpus, logs: tuple[ClickLog, ClickLog]
+) -> None:
+    """Rows of a corpus with ids, turned round within each query; only their numbers change."""
+    named = replace(corpus, document_ids=tuple(f"d{n}" for n in range(corpus.n_documents)))
+    offsets = corpus.query_offsets
+    turned = np.concatenate(
+        [np.arange(last - 1, first - 1, -1) for first, last in pairwise(offsets.tolist())]
+    )
+    other = replace(
+        named, features=corpus.features[turned], grades=corpus.grades[turned],
+        document_ids=tuple(f"d{n}" for n in turned),
+    )  # fmt: skip
+    log, place = logs[0], np.argsort(turned)
+    same = ClickLog(
+        place[log.document], log.rank, log.impressions, log.clicks, log.query_draws, offsets,
+        context=log.context, whole_lists=log.whole_lists,
+    )  # fmt: skip
+    kept = fingerprint(named, log)
+    assert fingerprint(other, same) == kept
+    assert fingerprint(corpus, same) != fingerprint(corpus, log)
+    assert kept != fingerprint(corpus, log)
 
 
 def test_what_cannot_be_known_is_none(
