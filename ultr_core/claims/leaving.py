@@ -38,7 +38,7 @@ def leaving_case(lab: Lab, claim: str) -> LeavingCase:
 
 
 def _unbiased(lab: Lab) -> Finding:
-    """The largest error in hindsight, for several lambda."""
+    """The largest error of hindsight estimates, for several values of lambda."""
     case = leaving_case(lab, "R11")
     worst = max(abs(replace(case, continuation=stay).largest_error) for stay in STAYS)
     by_rank = max(
@@ -59,7 +59,7 @@ def _best_assumed(
 
 
 def _needs_lambda(lab: Lab) -> Finding:
-    """The largest error in hindsight with the best of several wrong lambda."""
+    """The largest error of hindsight estimates with the best of several wrong values of lambda."""
     case = leaving_case(lab, "R12")
     wrong = [stay for stay in ASSUMED if stay != HALF]
     least, best = _best_assumed(case, wrong)
@@ -74,7 +74,7 @@ def _needs_lambda(lab: Lab) -> Finding:
 
 
 def _satisfied_leave(lab: Lab) -> Finding:
-    """The largest error in hindsight where lambda depends on what was clicked."""
+    """The largest error of hindsight estimates where lambda depends on what was clicked."""
     case = leaving_case(lab, "R13")
     least, best = _best_assumed(case)
     return Finding(
@@ -89,7 +89,7 @@ def _satisfied_leave(lab: Lab) -> Finding:
 
 
 def _robust_bias(lab: Lab) -> Finding:
-    """The error of doubly robust estimates in hindsight against its closed form."""
+    """The error of hindsight doubly robust estimates against its closed form."""
     case = leaving_case(lab, "R14")
     worst = ZERO
     for new in RANKINGS:

@@ -161,7 +161,8 @@ class Corpus:
         outside = chosen[(chosen < 0) | (chosen >= self.n_queries)]
         if outside.size:
             raise InputError(
-                f"Query number {outside[0]} is outside 0..{self.n_queries - 1} of this corpus."
+                f"Query number {outside[0]} does not exist: this corpus has queries 0 to "
+                f"{self.n_queries - 1}."
             )
         sizes = self.sizes[chosen]
         offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

@@ -83,8 +83,8 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
         "offset": "Page offset",
         "action": "View or click",
         "propensity": "Propensity",
-        "group": "Session group, in counts",
-        "query_presentations": "Presentations of the query, in counts",
+        "group": "Session group (counted logs only)",
+        "query_presentations": "Presentations of the query (counted logs only)",
     }
 )
 """Each meaning in words, those first that most logs need."""

@@ -55,7 +55,8 @@ LEARNER = Choice(
 CLIP = Number("clip", "Threshold τ", 0, 1, above=True, decimals=None)
 LOGGER_SCORES = File(
     "logger_scores", "",
-    help="scores that the lists were ranked by: one per row of the corpus, a table, or a TREC run. "
+    help="scores that the lists were ranked by: one per row of the corpus, as a table, or "
+    "as a TREC run. "
     "They are one more feature for --method direct and doubly-robust, whose fitted relevance must "
     "know why documents were shown where they were",
 )  # fmt: skip

@@ -432,7 +432,7 @@ LEAVING_METHODS = {
 }  # fmt: skip
 """Methods of the lesson on users who leave, by the names of their numbers."""
 LEAVING_TASK = (10, 2)
-"""Rank and clicks above in the exercise on propensities in hindsight."""
+"""Rank and clicks above in the exercise on hindsight propensities."""
 HEAVIEST = 0.01
 """Share of the clicks whose share of the weight is told."""
 ALIKE = 0.05
@@ -468,7 +468,7 @@ def leaving_risks(lab: Lab) -> dict[str, float]:
 
 
 def left(lab: Lab) -> Found:
-    """Lesson 12: weights in hindsight are unbiased, and lose to biased ones for their variance."""
+    """Lesson 12: hindsight weights are unbiased, and lose to biased ones for their variance."""
     risks, fixed = leaving_risks(lab), baselines(lab)
     ahead = risks["weighted"] - risks["hindsight"]
     alike = abs(ahead) <= ALIKE * abs(fixed["production"] - fixed["skyline"])
@@ -488,7 +488,7 @@ def left(lab: Lab) -> Found:
 
 
 def _heavy_clicks(at: Lab) -> dict[str, float]:
-    """The largest weight in hindsight in the log, and what the heaviest clicks have of all."""
+    """The largest hindsight weight in the log, and what the heaviest clicks have of all."""
     log, stay = at.logs().train, at.settings.continuation
     weight = 1 / hindsight_propensities(true_curve(at.settings), stay, log.rank, log.context)
     order = np.argsort(-weight)

@@ -111,7 +111,7 @@ class Expectation:
     fitted: Callable[[NDArray[np.bool_]], FloatArray] = poor_relevance
 
     def believing(self, relevance: NDArray[np.bool_]) -> Belief:
-        """The belief, about documents of this relevance."""
+        """The belief, with the relevance that is fitted to documents of this true relevance."""
         return replace(self.belief, relevance=self.fitted(relevance))
 
     @property

@@ -49,7 +49,7 @@ _AHEAD = {
     0: "neither ranker is clearly ahead",
 }
 _FALSE = (0.5, 1.5)  # assumed eta, where users have 1
-_ON_ONE_LOG = "One click log has no interval, so it shows no difference."
+_ON_ONE_LOG = "One click log gives no interval, so it cannot show whether there is a difference."
 
 
 def _curve_headline(result: StudyResult, last: Point) -> str:
