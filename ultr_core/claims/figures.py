@@ -164,7 +164,8 @@ def _validation_clicks(lab: Lab) -> Finding:
         limit=VALIDATION_SHARE,
         # A presentation gives several clicks, so that counts vary up to twice as much as Poisson's.
         tolerance=2 * REACH * error,
-        reason="C is chosen by the unclipped weighted estimate; for naive, by the naive estimate.",
+        reason="C is chosen by the unclipped weighted estimate; for the naive ranker, by the naive "
+        "estimate.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Queries, their candidate documents, features and grades: the types every room shares."""
+"""Queries, their candidate documents, features and grades: types that all subpackages share."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def readable_file(path: str | Path, what: str) -> Path:
 
 
 def read_text(path: str | Path, what: str, most: int = TEXT_BYTES.most) -> str:
-    """Text of a UTF-8 file, plain or gzip, of at most ``most`` bytes; line ends become newlines.
+    """Text of a UTF-8 file, plain or gzipped, of at most ``most`` bytes; line ends become newlines.
 
     Raises InputError for a file that is missing, too large, damaged or no text.
     """
@@ -152,7 +152,7 @@ def text_of(
     if len(data) > most:
         raise replace(TEXT_BYTES, most=most).exceeded(name)
     if found := other_format(data):
-        raise InputError(f"{name} is {found}; give {wanted}, plain or gzip.", "not_text")
+        raise InputError(f"{name} is {found}; give {wanted}, plain or gzipped.", "not_text")
     data = data.removeprefix(BYTE_ORDER_MARK)
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
@@ -239,7 +239,7 @@ def most_unpacked(size: int) -> int:
 
 @contextmanager
 def writing(path: str | Path, what: str) -> Iterator[IO[str]]:
-    """A text file to write to, gzip where its name ends in ``.gz``.
+    """A text file to write to, gzipped where its name ends in ``.gz``.
 
     It replaces what stands at the path only once it is complete: a fault or a kill on the way
     leaves that as it was. Equal text gives equal bytes. Raises InputError if it cannot be written.

@@ -1,4 +1,4 @@
-"""Whole lines out of a text file or an upload, plain or gzip, in blocks of bounded size."""
+"""Whole lines out of a text file or an upload, plain or gzipped, in blocks of bounded size."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def _checked_blocks(source: Source, raw: IO[bytes]) -> Iterator[tuple[int, bytes
         if b"\0" in piece:
             raise InputError(
                 f"{source.name} is a binary file (zero bytes after line {line}); "
-                "give rows 'grade qid:ID id:value ...' in plain or gzip text.",
+                "give rows 'grade qid:ID id:value ...' in plain or gzipped text.",
                 "zero_byte",
             )
         whole, newline, rest = piece.rpartition(b"\n")

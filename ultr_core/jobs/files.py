@@ -71,7 +71,7 @@ class Columns(Field):
 
 CORPUS = File(
     "corpus", "", metavar="DIR",
-    help="directory with train.txt, vali.txt and test.txt in LETOR format, plain or gzip; "
+    help="directory with train.txt, vali.txt and test.txt in LETOR format, plain or gzipped; "
     "without it the built-in synthetic corpus is used",
 )  # fmt: skip
 
@@ -99,8 +99,8 @@ COLUMNS = Columns(
 LOG = File(
     "log", "", metavar="LOG", several=True,
     help="click log with the columns query, document, position, click: one or more files, a "
-    "pattern in quotation marks or a directory of parts; CSV or JSON lines (plain, gzip or "
-    "zstandard), or Parquet",
+    "pattern in quotation marks or a directory of parts; CSV or JSON lines (plain, or "
+    "compressed with gzip or zstandard), or Parquet",
 )  # fmt: skip
 CLICKS = File(
     "clicks", "", metavar="CLICKS", several=True,

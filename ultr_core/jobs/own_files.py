@@ -67,7 +67,7 @@ CANDIDATES = Number(
 )  # fmt: skip
 CORPUS = File(
     "corpus", "", metavar="PATH",
-    help="LETOR file, plain or gzip, or a directory with train.txt, vali.txt and test.txt",
+    help="LETOR file, plain or gzipped, or a directory with train.txt, vali.txt and test.txt",
 )  # fmt: skip
 PART = Choice(
     "part", "", {part: part for part in ("train", "validation", "test")},

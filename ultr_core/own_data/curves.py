@@ -73,7 +73,7 @@ def estimate_findings(found: LogEstimate) -> tuple[Finding, ...]:
 
 
 def training_file(corpus: Corpus, weights: Weights) -> bytes:
-    """A training file of svm_proprank, gzip.
+    """A training file of svm_proprank, gzipped.
 
     Raises InputError as `write_proprank` and `training_file_bytes` do.
     """

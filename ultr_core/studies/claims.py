@@ -290,7 +290,9 @@ def mediocre_can_win(result: StudyResult) -> Finding:
     wrong = {x: gain for x, gain in found.items() if low <= abs(x - 1) <= high}
     best = max(wrong, key=lambda x: wrong[x].low)
     wins = [x for x, gain in found.items() if gain.low > 0]
-    range_ = f" It beats naive at η′ from {min(wins):g} to {max(wins):g}." if wins else ""
+    range_ = (
+        f" It beats the naive ranker at η′ from {min(wins):g} to {max(wins):g}." if wins else ""
+    )
     return _together([_part(f"η′ = {best:g}", wrong[best])], range_)
 
 
@@ -513,7 +515,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "With very few clicks, the clipped ranker is worse than the naive ranker, which "
                 "τ = 1 would give.",
                 "7.2",
-                f"{_LOW} with the fewest clicks, clipped against naive.",
+                f"{_LOW} with the fewest clicks, the clipped ranker against the naive ranker.",
                 worse("clipped", "naive", 0, _clicks),
                 "lab",
             ),
@@ -571,7 +573,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
             ),
             Rule(
                 "gap-larger",
-                "With the most noise, weighting is further ahead of naive than without noise.",
+                "With the most noise, weighting is further ahead of the naive ranker "
+                "than without noise.",
                 "7.4",
                 "The lower end of the interval of the gap's change from no noise to the most is "
                 "above 0, at both numbers of clicks.",
@@ -599,7 +602,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
         "misspecification": (
             Rule(
                 "below-is-tolerable",
-                "Overestimating small propensities (η′ < 1) is tolerable: it still beats naive.",
+                "Overestimating small propensities (η′ < 1) is tolerable: weighting "
+                "still beats the naive ranker.",
                 "7.5",
                 f"{_LOW} at every assumed η from 0.25 to 0.9.",
                 weighting_wins(0.25, 0.9, _assumed),
@@ -616,7 +620,9 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "Far too much assumed bias can be worse than no weighting.",
                 "7.5",
                 f"{_LOW} at the largest assumed η.",
-                worse("propensity", "naive", -1, lambda p: f"η′ = {p.x:g} against naive"),
+                worse(
+                    "propensity", "naive", -1, lambda p: f"η′ = {p.x:g} against the naive ranker"
+                ),
                 "lab",
             ),
             Rule(
@@ -650,7 +656,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "With {most} clicks, fitted relevance on its own is worse than fitted relevance "
                 "corrected by clicks.",
                 "7.2",
-                f"{_LOW} with the most clicks, direct against doubly robust.",
+                f"{_LOW} with the most clicks, the direct ranker against the doubly robust ranker.",
                 better_than("doubly-robust", "direct", at=-1),
                 "later",
             ),
@@ -659,9 +665,10 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
             Rule(
                 "affine-beats-weighting",
                 "With 45,000 clicks from users who trust the top, dividing by examination beats "
-                "naive, and the affine correction beats dividing.",
+                "the naive ranker, and the affine correction beats dividing.",
                 "5.4",
-                f"{_LOW} at 45,000 clicks, naive against weighted and weighted against affine.",
+                f"{_LOW} at 45,000 clicks, the naive ranker against the weighted ranker "
+                "and the weighted ranker against the affine ranker.",
                 in_order("naive", "propensity", "affine"),
                 "later",
             ),

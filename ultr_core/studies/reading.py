@@ -82,8 +82,8 @@ def _map_headline(result: StudyResult) -> str:
     if not wins + loses:
         return "Neither ranker is clearly ahead at any point of the map."
     if loses:
-        return f"Weighting beats naive at {wins} points of the map and loses at {loses}."
-    return f"Weighting beats naive at {wins} of {len(gains)} points and loses at none."
+        return f"Weighting beats the naive ranker at {wins} points of the map and loses at {loses}."
+    return f"Weighting beats the naive ranker at {wins} of {len(gains)} points and loses at none."
 
 
 def _without_interval(result: StudyResult) -> list[str]:
