@@ -132,7 +132,7 @@ class SeenByFit:
     scores: bool = False
 
     def of(self, world: World, part: int, log: ClickLog) -> Shown:
-        """That of the training (0) or validation queries (1), with their clicks."""
+        """What the fit sees of the training (0) or validation queries (1), with their clicks."""
         corpus = (world.splits.train, world.splits.validation)[part]
         kept = Corpus(corpus.features[:, :: self.every], corpus.grades, corpus.query_offsets)
         return Shown(kept, log, world.logger_scores[part] if self.scores else None)

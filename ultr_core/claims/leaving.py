@@ -54,7 +54,7 @@ def _unbiased(lab: Lab) -> Finding:
 def _best_assumed(
     case: LeavingCase, assumed: Iterable[Fraction] = ASSUMED
 ) -> tuple[Fraction, Fraction]:
-    """The largest error with the best of several assumed lambda, and this lambda."""
+    """The largest error with the best of several assumed values of lambda, and that value."""
     return min((abs(replace(case, assumed=stay).largest_error), stay) for stay in assumed)
 
 

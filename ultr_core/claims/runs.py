@@ -62,7 +62,7 @@ def _share(found: Estimate) -> str:
 
 
 def clean_limit(lab: Lab) -> Finding:
-    """What is left of the gap to the skyline without noise, after more and more clicks."""
+    """The remaining gap to the skyline without noise, for rising numbers of clicks."""
     runs = long_runs(lab)
     clean = [row for row in runs.tables["growing"] if row["eps_minus"] == 0]
     grid = sorted({int(row["clicks"]) for row in clean})
@@ -84,7 +84,7 @@ def clean_limit(lab: Lab) -> Finding:
 
 
 def noisy_limit(lab: Lab) -> Finding:
-    """What is left of the gap to the skyline with noise and infinitely many clicks."""
+    """The remaining gap to the skyline with noise and infinitely many clicks."""
     runs = long_runs(lab)
     endless = [row for row in runs.tables["endless"] if row["eps_minus"] != 0]
     left = _left(endless)

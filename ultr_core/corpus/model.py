@@ -180,7 +180,7 @@ class Corpus:
 
 
 def require_threshold(threshold: int) -> None:
-    """Raise InputError for a threshold that is no whole grade of 1 or more."""
+    """Raise InputError for a threshold that is not a whole number of 1 or more."""
     grade = whole_or_none(threshold)
     if grade is None:
         raise InputError(

@@ -250,7 +250,7 @@ def writing(path: str | Path, what: str) -> Iterator[IO[str]]:
 
 
 def write_whole(path: str | Path, content: bytes, what: str) -> Path:
-    """Write bytes as `writing` writes text: the old file or the new one, never half; its path."""
+    """Write bytes as `writing` writes text, all or nothing; returns the path."""
     with _replacing(path, what) as raw:
         raw.write(content)
     return checked_path(path, what)

@@ -74,7 +74,7 @@ class Source:
     def beginning(self, encoding: str = "utf-8") -> str:
         """The first 64 KiB as text, unpacked, and the rest of the first line that is not blank.
 
-        encoding: of the text, UTF-16 where its first bytes say so. Raises InputError if they cannot
+        encoding: of the text, UTF-16 if its first bytes say so. Raises InputError if they cannot
         be read.
         """
         try:

@@ -32,7 +32,7 @@ def comment_text(comment: bytes) -> str:
 
 
 def name_in(match: re.Match[str]) -> str:
-    """The first group of a match in such a text; raises UnicodeError if it has a stand-in."""
+    """The first group of a match in such a text; raises UnicodeError if it contains a stand-in."""
     return _utf8(match[1])
 
 

@@ -305,12 +305,12 @@ class UsableRows:
     """The usable entries of a log.
 
     entry: their places among all entries. numbers: by meaning, of each row of the entry, as int64;
-    swap is -1 where none is noted; what is ``IN_COUNTS`` is there only for those. position: from 1.
-    rows: of the log. names: by meaning, numbers of the names in ``texts``. propensity: float64, NaN
-    where there is no number, or None without that column. first_position: 0 or 1, as found.
-    page_size: by which the positions of a page were moved down for each page before it, 0 for none.
-    clicked_again: rows that count as clicked once and had more clicks.
-    faults: of the others, the largest first, each with the entries that have it.
+    swap is -1 where none is noted; those of ``IN_COUNTS`` exist only for counted logs. position:
+    from 1. rows: of the log. names: by meaning, numbers of the names in ``texts``. propensity:
+    float64, NaN if there is no number, None if there is no such column. first_position: 0 or 1, as
+    found. page_size: by which the positions of a page were moved down for each page before it, 0
+    for none. clicked_again: rows that count as clicked once and had more clicks. faults: of the
+    other entries, the largest first, each with the entries that have it.
     """
 
     entry: IntArray

@@ -166,7 +166,7 @@ def own_join(
 
 
 def own_logger_scores(given: Given, corpus: Corpus) -> NDArray[np.float64] | None:
-    """Read ``--logger-scores``, notes to standard error; None where they are not given."""
+    """Read ``--logger-scores``, with notes on standard error; None if they are not given."""
     if given.logger_scores is None:
         return None
     scores, notices = read_score_file(given.logger_scores, corpus)

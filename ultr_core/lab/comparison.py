@@ -74,13 +74,12 @@ class Comparison:
         draws: number of click logs used.
         clicks: clicks in the first training log, and ``query_draws``, its number of presentations.
         naive_excess: naive minus propensity-weighted risk, paired by draw; None until both exist.
-        closed_gap: share of the way from production to skyline (the best linear ranker) that the
-        weighted ranker
-            covers; None if the skyline is no better than production.
+        closed_gap: share of the way from production to skyline (the best linear ranker) that
+            the weighted ranker covers; None if the skyline is no better than production.
         notices: sentences about the corpus that a reader should see.
         asked: whether methods were chosen; each ranker then says how it was trained.
-        differences: risk of one method minus that of another, paired by draw, for every two that
-            learn from clicks and have a draw, in the order of ``rankers``.
+        differences: risk of one method minus that of another, paired by draw, for every two
+            methods that learn from clicks and have a draw, in the order of ``rankers``.
     """
 
     settings: Settings

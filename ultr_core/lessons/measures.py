@@ -281,7 +281,7 @@ def belief_risks(lab: Lab) -> Mapping[float, float]:
 
 
 def rank_of_swap(lab: Lab) -> dict[str, float]:
-    """The rank that lesson 8 is about, and how often it is truly looked at."""
+    """The rank that lesson 8 is about, and how often users really look at it."""
     numbers = swapped(lab).numbers
     return {name: numbers[name] for name in ("rank", "real")}
 
@@ -446,7 +446,7 @@ def leaving_lab(lab: Lab) -> Lab:
 
 
 def left_by_rank(lab: Lab) -> dict[str, float]:
-    """How many users are still there at a deep rank, and clicks lost to leaving; needs no click."""
+    """How many users are still there at a deep rank, and clicks lost to leaving, from the curve."""
     at, queries = leaving_lab(lab), lab.world().train
     users, deep = click_model(at.settings), _deep_rank(lab.world())
     assert isinstance(users, LeavingUsers)

@@ -284,7 +284,7 @@ def sample_files() -> Mapping[str, SampleFile]:
 
 
 def file_bytes(write: Callable[[Path], object]) -> bytes:
-    """What ``write`` puts into the file whose path it is given, which does not stay."""
+    """The bytes that ``write`` writes to the path it is given; the file is then deleted."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "file"
         write(path)

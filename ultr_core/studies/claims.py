@@ -306,7 +306,7 @@ def zero_is_naive(result: StudyResult) -> Finding:
 
 
 def in_order(*methods: str) -> Callable[[StudyResult], Finding]:
-    """Each method worse than the next, where the study is read."""
+    """Whether each method is worse than the next, where the study is read."""
 
     def decide(result: StudyResult) -> Finding:
         point = result.point(result.plan.study.read_at)
@@ -342,7 +342,7 @@ def _minus(one: str, other: str) -> str:
 
 
 def hole_stays(result: StudyResult) -> Finding:
-    """Weighting by rank no better with the most clicks than where the study is read."""
+    """With the most clicks, weighting by rank is no better than where the study is read."""
     read, last = result.point(result.plan.study.read_at), _points(result)[-1]
     if read == last:
         return Finding(f"No point has more than {read.x:,.0f} clicks.", decided="not checkable")
@@ -585,16 +585,16 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "more-data-helps-propensity",
                 f"Five times as many clicks improve the weighted ranker by more than {_OF_GAP}.",
                 "7.4",
-                "The lower end of the interval of the gain, averaged over all ε₋, is above "
-                f"{FLAT:.0%} of the gap.",
+                "The lower end of the interval of the gain, averaged over all values of ε₋, is "
+                f"above {FLAT:.0%} of the gap.",
                 more_data_helps(0.0),
             ),
             Rule(
                 "more-data-no-use-naive",
                 f"Five times as many clicks change the naive ranker by less than {_OF_GAP}.",
                 "7.4",
-                f"The interval of the change, averaged over all ε₋, is within {FLAT:.0%} of "
-                "the gap. The paper says so only in section 7.3.",
+                "The interval of the change, averaged over all values of ε₋, is within "
+                f"{FLAT:.0%} of the gap. The paper says so only in section 7.3.",
                 more_data_is_no_use(0.0),
                 "lab",
             ),
