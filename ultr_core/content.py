@@ -123,7 +123,7 @@ class Content:
 def read(module: str, name: str) -> Content:
     """The texts in ``content/NAME.toml`` beside a module, which gives its ``__file__``; read once.
 
-    Raises InputError if the file is missing or no TOML.
+    Raises InputError if the file is missing or is not TOML.
     """
     return _read(Path(module).parent / "content" / f"{name}.toml")
 

@@ -71,7 +71,7 @@ def _candidates(lab: Lab) -> Finding:
 
 
 def _production(lab: Lab) -> Finding:
-    """Production against a ranking SVM that is trained anew on the labels of its queries."""
+    """Production against a ranking SVM that is trained again on the labels of its queries."""
     world = lab.world()
     corpus, chosen = world.train.corpus, world.production.queries
     own = corpus.subset(np.sort(chosen))

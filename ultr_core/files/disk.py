@@ -54,7 +54,7 @@ _OTHER_FORMATS = {
 
 
 def fault_of(path: Path) -> str | None:
-    """Why a path is no readable file, as the end of a sentence; None if it is one."""
+    """Why a path is not a readable file, as the end of a sentence; None if it is one."""
     mode = _mode(path)
     if isinstance(mode, str):
         return mode
@@ -71,7 +71,7 @@ def lies_within(path: Path, folder: str | Path) -> bool:
 
 
 def directory_fault(path: Path) -> str | None:
-    """Why a path is no readable directory, as the end of a sentence; None if it is one."""
+    """Why a path is not a readable directory, as the end of a sentence; None if it is one."""
     mode = _mode(path)
     if isinstance(mode, str):
         return mode
@@ -95,7 +95,7 @@ def _mode(path: Path) -> int | str:
 
 
 def other_format(start: bytes) -> str | None:
-    """What a file is that begins with these bytes, if a known format that is no plain text."""
+    """What a file is that begins with these bytes, if a known format that is not plain text."""
     named_by_start = (name for magic, name in _OTHER_FORMATS.items() if start.startswith(magic))
     if start[8:12] == DUCKDB:
         return "a DuckDB file"
@@ -127,7 +127,7 @@ def readable_file(path: str | Path, what: str) -> Path:
 def read_text(path: str | Path, what: str, most: int = TEXT_BYTES.most) -> str:
     """Text of a UTF-8 file, plain or gzipped, of at most ``most`` bytes; line ends become newlines.
 
-    Raises InputError for a file that is missing, too large, damaged or no text.
+    Raises InputError for a file that is missing, too large, damaged or not text.
     """
     file = readable_file(path, what)
     try:

@@ -124,7 +124,7 @@ def line_blocks(source: Source, progress: Progress | None = None) -> Iterator[tu
 
 
 def _checked_blocks(source: Source, raw: IO[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Split pieces of the file at line ends and refuse what is no text."""
+    """Split pieces of the file at line ends and refuse anything that is not text."""
     start = raw.read(12)
     raw.seek(0)
     packed = start.startswith(PACKED)

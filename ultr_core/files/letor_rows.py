@@ -43,7 +43,7 @@ def _utf8(name: str) -> str:
 
 
 def document_id(comment: bytes, read: ReadId) -> str | None:
-    """Read an id from a comment; raises UnicodeError for one that is no UTF-8."""
+    """Read an id from a comment; raises UnicodeError for one that is not UTF-8."""
     name = read(comment_text(comment))
     return None if name is None else _utf8(name)
 
@@ -54,7 +54,7 @@ def document_ids(
     """Read the id in the comment of each of the given lines of a block, and what else they hold.
 
     The texts of comments are only given where one of them has no id. Raises UnicodeError for an
-    id that is no UTF-8; what else a comment holds is not asked.
+    id that is not UTF-8; the rest of the comment is ignored.
     """
     if b"#" not in block:
         return [None] * len(lines), [""] * len(lines)

@@ -531,7 +531,8 @@ class Relation:
 def opened_log(
     log: LogParts, columns: Mapping[str, str] | None = None, encoding: str | None = None
 ) -> Iterator[Relation]:
-    """The relation of a log; raises InputError for what is no log, damaged or beyond the bounds."""
+    """The relation of a log; raises InputError for anything that is not a log, is damaged or
+    exceeds the bounds."""
     with ExitStack() as stack:
         folder = stack.enter_context(private_folder())
         own = with_tables(log, folder)
@@ -776,7 +777,8 @@ def _json(source: Source, stream: IO[bytes], path: str) -> Part:
 
 
 def _add_row(found: dict[tuple[str, ...], str], line: str | bytes) -> bool:
-    """Add the columns of one line of JSON, with their types; False for what is no object."""
+    """Add the columns of one line of JSON, with their types; False for anything that is not an
+    object."""
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):

@@ -72,7 +72,7 @@ def table_rows(text: str, known: Collection[str], name: str) -> Iterator[tuple[i
     """The rows of a table that are not blank: number of the last line and cells of each.
 
     Its first line that is not blank tells the delimiter, by the ``known`` names; see `split_line`.
-    Raises InputError for a row that is no CSV, or with more than ``ROW_BYTES`` characters, whose
+    Raises InputError for a row that is not CSV, or with more than ``ROW_BYTES`` characters, whose
     cells would take many times the text.
 
     >>> list(table_rows("rank;p\\n\\n1;.5\\n", ("rank", "p"), "the curve"))

@@ -57,7 +57,7 @@ class Columns(Field):
         return "comma-separated meaning=column pairs"
 
     def checked(self, value: Any) -> dict[str, str]:
-        """Meaning to name; raises InputError for a text that is no mapping."""
+        """Meaning to name; raises InputError for a text that is not a mapping."""
         from ultr_core.files import parse_columns
 
         return parse_columns(value)
@@ -127,7 +127,7 @@ def protect_inputs(fields: Sequence[Field], given: Mapping[str, Any]) -> None:
     """Raise InputError if an output would overwrite an input or another output, or has no place.
 
     Said before the work, which may be long. fields: whatever may be a `File`; given: the values by
-    name. An input that is no path at all is left to its reader, which says so in its own words.
+    name. An input that is not a path at all is left to its reader, which says so in its own words.
     """
     taken: dict[Path, str] = {}
     for option, path in _paths(fields, given, "read"):

@@ -99,7 +99,7 @@ class Interleaved:
         """1 if A wins, -1 if B wins, 0 if neither does.
 
         clicked: documents that were shown, each once. Raises InputError for any other, and for a
-        text, which is no list of documents.
+        text, which is not a list of documents.
         """
         wanted = dict.fromkeys(_documents(clicked, "The clicked documents", ordered=False))
         if other := wanted.keys() - set(self.documents):
@@ -139,7 +139,7 @@ def _shared_credits(
 
 
 def _documents(given: Iterable[Document], what: str, *, ordered: bool = True) -> list[Document]:
-    """What is given, as a list; raises InputError for what is no list of documents."""
+    """What is given, as a list; raises InputError for anything that is not a list of documents."""
     kinds: tuple[type, ...] = (Set, Mapping) if ordered else (str, bytes)
     try:
         found = [] if isinstance(given, kinds) else list(given)

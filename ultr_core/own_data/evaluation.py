@@ -118,7 +118,7 @@ def _numbers(estimate: Estimate | None, *names: str) -> dict[str, float | None]:
 
 @dataclass(frozen=True)
 class TrueQuality:
-    """How good the ranker is by the grades of the corpus.
+    """How good the ranker is according to the grades of the corpus.
 
     risk: mean over all queries of the summed ranks of relevant documents (equation 2).
     risk_of_log: the same with each query as often as the log shows it. Estimates aim at queries as

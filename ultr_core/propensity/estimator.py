@@ -60,7 +60,7 @@ class Belief:
     def follows(self, log: ClickLog) -> NDArray[np.bool_]:
         """Rows whose clicks have probability alpha r + beta, bool [rows].
 
-        For users who may leave, these are the rows without a click above: below a click, whether
+        For users who may leave, they are the rows without a click above: below a click, whether
         a user is still there depends on what else was not clicked.
         """
         found: NDArray[np.bool_] = (log.context == 0) | (self.continuation == 1)

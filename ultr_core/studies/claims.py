@@ -32,7 +32,7 @@ MEDIOCRE = (0.25, 0.5)
 
 Origin = Literal["paper", "set-up", "lab", "later"]
 """Whose claim it is: a finding or an argument of the paper; its set-up, which simulator and learner
-are made to follow, so that it is no finding that they do; this lab's own; later work's."""
+are made to follow, so that it is not a finding that they do; this lab's own; later work's."""
 ORIGINS: tuple[Origin, ...] = ("paper", "set-up", "lab", "later")
 
 
