@@ -402,7 +402,7 @@ def trust_by_rank(lab: Lab) -> dict[str, float]:
 
 
 def trust_risks(lab: Lab) -> dict[str, float]:
-    """Test risks of naive, weighted and affine rankers of trusting users, on one click log."""
+    """Test risks of the naive, weighted and affine rankers of trusting users, on one click log."""
     at = lab.at(lab.settings.with_values(users=TRUST))
     methods = {"naive": "naive", "weighted": "propensity", "affine": "affine"}
     return {name: at.trained(0, method).test.risk for name, method in methods.items()}

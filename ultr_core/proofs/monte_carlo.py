@@ -354,8 +354,8 @@ class Race:
     """Mean squared errors of estimators of R(S_1) - R(S_2) over numbers of users.
 
     users int [grid]; exact and seen: float64 [grid] for each estimator; error: standard error of
-    ``seen``; predicted: users N* at which weighting overtakes naive; observed: the same read off
-    the simulation. Both are None if there is no crossing.
+    ``seen``; predicted: users N* at which weighting overtakes the naive estimate; observed: the
+    same read off the simulation. Both are None if there is no crossing.
     """
 
     users: NDArray[np.int64]

@@ -216,7 +216,7 @@ FURTHER_CASES: Mapping[Need, tuple[Expectation, ...]] = MappingProxyType(
 """Cases of what only estimators with that need are told."""
 
 CLIP_GRID: tuple[float, ...] = (0.0, 0.05, 0.1, 0.2, 0.5, 1.0)
-"""Thresholds tau that validation chooses from; 0 is none: unclipped. 1 is naive where it clips."""
+"""Thresholds tau that validation chooses from; 0 clips nothing; 1 gives the naive estimate."""
 
 WORKED_CLIP = 0.25
 """The threshold tau that worked numbers of an estimator are for, where they name none."""

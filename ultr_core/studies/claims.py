@@ -63,7 +63,7 @@ def worse(
 def weighting_wins(
     low: float, high: float, name: Callable[[Point], str]
 ) -> Callable[[StudyResult], Finding]:
-    """Weighted better than naive wherever x is from ``low`` to ``high``."""
+    """Whether weighting beats the naive ranker wherever x is from ``low`` to ``high``."""
 
     def decide(result: StudyResult) -> Finding:
         return _together(
@@ -170,7 +170,7 @@ def naive_is_flat(least_x: float) -> Callable[[StudyResult], Finding]:
 
 
 def clipping_helps(result: StudyResult) -> Finding:
-    """Clipped better than weighted, on average over few clicks."""
+    """Whether the clipped ranker is better than the weighted ranker, on average over few clicks."""
     few = [p for p in _points(result) if p.x <= FEW_CLICKS]
     gain = _mean_over(result, [(("propensity", p), ("clipped", p)) for p in few])
     return _together([_part(f"mean over n up to {FEW_CLICKS:,}", gain)])
@@ -246,7 +246,7 @@ def _equal(differences: Iterable[float]) -> Finding:
 
 
 def gap_grows(result: StudyResult) -> Finding:
-    """The gap between naive and weighted grows with every step of the noise, at each n."""
+    """Whether the gap between naive and weighted grows with every step of the noise, at each n."""
     parts = []
     for series in _series(result):
         points = _points(result, series)
@@ -260,7 +260,7 @@ def gap_grows(result: StudyResult) -> Finding:
 
 
 def gap_is_larger(result: StudyResult) -> Finding:
-    """The gap between naive and weighted is larger at the most noise than at none, at each n."""
+    """Whether the gap between naive and weighted is larger with the most noise, at each n."""
     parts = []
     for series in _series(result):
         first, *_, last = _points(result, series)
@@ -284,7 +284,7 @@ def above_can_be_worse(result: StudyResult) -> Finding:
 
 
 def mediocre_can_win(result: StudyResult) -> Finding:
-    """Weighted better than naive at some assumed eta that is ``MEDIOCRE``."""
+    """Whether weighting beats the naive ranker at some assumed eta that is ``MEDIOCRE``."""
     found = {p.x: _worse(result, ("naive", p), ("propensity", p)) for p in result.plan.points}
     low, high = MEDIOCRE
     wrong = {x: gain for x, gain in found.items() if low <= abs(x - 1) <= high}
