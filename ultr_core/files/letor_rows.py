@@ -27,7 +27,7 @@ from ultr_core.words import counted
 
 
 def comment_text(comment: bytes) -> str:
-    """The text of a comment, with stand-ins for bytes that are no UTF-8."""
+    """The text of a comment, with stand-ins for bytes that are not UTF-8."""
     return comment.decode("utf-8", errors="surrogateescape")
 
 

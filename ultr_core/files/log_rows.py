@@ -72,7 +72,7 @@ class CountedRows:
 
     codes: by meaning, int32, the place of the cell among ``texts`` of that meaning. rows: how many
     rows of the log an entry stands for. number: of the entry in the table ``counted``. short:
-    whether the rows end before one of the wanted columns. broken: whether they are no JSON. long:
+    whether the rows end before one of the wanted columns. broken: whether they are not JSON. long:
     how many rows have cells beyond the last column that the header names.
     """
 
@@ -214,8 +214,8 @@ def counted_rows(
 ) -> CountedRows:
     """Count the rows of a log by their cells, SQL of `cells_of`, in the table ``counted``.
 
-    Raises InputError for more rows than there is room for, cells beyond ``CELL_BYTES``, and what
-    is damaged.
+    Raises InputError for more rows than the limit, cells larger than ``CELL_BYTES``, and damaged
+    files.
     """
     keys = [f"k_{meaning}" for meaning in meanings if meaning not in IDS]
     by = [*keys, "short", "broken"]

@@ -45,7 +45,7 @@ _KERNEL_LINE, _VECTORS_FROM_LINE = 2, 12
 
 
 def svm_light_text(model: LinearModel) -> str:
-    """Model text of a linear model; every feature is written, those with coefficient 0 too.
+    """Model text of a linear model; every feature is written, including those with coefficient 0.
 
     Raises InputError for a feature id that svm_light does not know: 0, or above 99,999,999.
     """

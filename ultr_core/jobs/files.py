@@ -41,7 +41,7 @@ class File(Field):
         return "the path of a file or directory"
 
     def checked(self, value: Any) -> Any:
-        """The path as it was given: what is wrong with it, its reader says in its own words."""
+        """The path as it was given; its reader reports what is wrong with it."""
         return value
 
 

@@ -226,7 +226,7 @@ def own_checks(
 ) -> Inspection:
     """Checks of log, corpus and curve together, and what ``check`` finds to look at in the log.
 
-    estimator, clip, from_pairs, sees: as in `inspect_together`. more: findings of others.
+    estimator, clip, from_pairs, sees: as in `inspect_together`. more: further findings.
     """
     together = inspect_together(
         joined, corpus, curve, estimator=estimator, clip=clip, from_pairs=from_pairs, sees=sees

@@ -391,7 +391,7 @@ NEARLY_ALL = 0.9
 
 
 def trust_by_rank(lab: Lab) -> dict[str, float]:
-    """How often trusting users click what is irrelevant once they look; needs no click."""
+    """How often trusting users click an irrelevant document once they look; needs no clicks."""
     users, queries, deep = TrustBiasModel.steep(), lab.world().train, _deep_rank(lab.world())
     clicked = users.click_probability(queries.relevance, queries.presented_ranks)
     noise = [float(users.affine(rank)[1] / users.curve.at(rank)) for rank in (1, deep)]

@@ -84,7 +84,7 @@ def training_file(corpus: Corpus, weights: Weights) -> bytes:
 def training_file_bytes(corpus: Corpus, weights: Weights) -> int:
     """The most bytes that a training file can take unpacked; see `proprank_bytes`.
 
-    Raises InputError for more than are made for a visitor.
+    Raises InputError for more bytes than a server makes for a visitor.
     """
     size, limit = proprank_bytes(corpus, weights), LARGEST_TRAINING_FILE
     if size > limit.most:

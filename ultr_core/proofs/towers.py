@@ -78,7 +78,7 @@ class TowerCase:
         return TowerRows(features, np.arange(rank.size), rank, np.ones(rank.size), clicks)
 
     def fit(self, logger: str) -> Towers:
-        """Both towers, with next to no penalty."""
+        """Both towers, with almost no penalty."""
         form = JOINS[self.clicks if self.fitted is None else self.fitted]
         return fit_towers(self.rows(logger), form, ridge=_RIDGE)
 

@@ -388,7 +388,7 @@ class SignedSums(WeighedSums):
     def add(
         self, queries: slice, documents: slice, ranks: FloatArray, against: int | None = None
     ) -> None:
-        """Count a block of queries, float64 [documents, rankers], less those of one ranker.
+        """Count a block of queries, float64 [documents, rankers], minus those of one ranker.
 
         The block stays as it is.
         """
