@@ -105,7 +105,6 @@ STATES: dict[str, tuple[str, Callable[[Page], None] | None]] = {
     "lab-wrong-curve": ("lab?assumed_eta=1.5", None),
     "lab-few-clicks": ("lab?clicks=1000", None),
     "lab-noise": ("lab?eps_minus=0.3", None),
-    "repairs-leaving": ("repairs?breaks=leaving&repair_clicks=many", None),
     "lessons-predicted": ("lessons?lesson=3", _predict),
     "lessons-solved": ("lessons?lesson=3", _solve),
     "your_data-log": ("your_data", _read_samples),

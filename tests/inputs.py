@@ -1,4 +1,4 @@
-"""What tests of several rooms put into readers: random corpora, rankers, weights, damaged files."""
+"""What tests of several subpackages give to readers: random corpora, rankers and damaged files."""
 
 from __future__ import annotations
 

@@ -4,10 +4,10 @@
 
     print(Lab(Settings(clicks=45_000)).comparison().sentence)
 
-What most work needs has its name here, and loads when it is used. Each room names the rest in its
-own ``__init__``: findings, corpus, users, propensity, risk, learners, files, inspection, proofs,
-lab, own_data, studies, claims, figures, export, lessons, jobs. ``settings`` holds every parameter
-once.
+What most work needs has its name here, and loads when it is used. Each subpackage lists the rest
+in its own ``__init__``: findings, corpus, users, propensity, risk, learners, files, inspection,
+proofs, lab, own_data, studies, claims, figures, export, lessons, jobs. ``settings`` holds every
+parameter once.
 """
 
 from typing import TYPE_CHECKING

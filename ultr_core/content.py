@@ -43,13 +43,16 @@ class Content:
     def text(self, name: str, /, **values: object) -> str:
         """A text with its values in it.
 
-        Raises InputError if there is no such text, if it names a value that is not given, or if a
-        value is given that it does not name.
+        Raises InputError if there is no such text, if it uses a value that is not given, or if it
+        does not use a value that is given.
         """
         text = self.template(name)
         filled = fill(text, values)
         if unused := values.keys() - named_in(text):
-            raise InputError(f"{self._said(name)} leaves out {_listed(unused)}; name each value.")
+            raise InputError(
+                f"{self._said(name)} does not use {_listed(unused)}; every "
+                "value given must be used."
+            )
         return filled
 
     def template(self, name: str) -> str:
@@ -66,7 +69,7 @@ class Content:
         return tuple(self.template(f"{name}.{place}") for place in range(len(self._entry(name))))
 
     def filled(self, **values: object) -> Content:
-        """The same with the values in all its texts, each named by at least one of them.
+        """The same with the values in all its texts, each used by at least one of them.
 
         Raises InputError as `text` does.
         """
@@ -82,7 +85,9 @@ class Content:
 
         entries = told(self.entries)
         if unused:
-            raise InputError(f"No text of {self.file} has {_listed(unused)}; name each value.")
+            raise InputError(
+                f"{self.file} does not use {_listed(unused)}; every value given must be used."
+            )
         return Content(self.file, entries, self.table)
 
     def part(self, name: str) -> Content:
@@ -118,7 +123,7 @@ class Content:
 def read(module: str, name: str) -> Content:
     """The texts in ``content/NAME.toml`` beside a module, which gives its ``__file__``; read once.
 
-    Raises InputError if the file is missing or no TOML.
+    Raises InputError if the file is missing or is not TOML.
     """
     return _read(Path(module).parent / "content" / f"{name}.toml")
 

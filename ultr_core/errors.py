@@ -31,7 +31,7 @@ class InputError(ValueError):
 
 
 class Remark(str):
-    """A sentence that is no error, with the key of what it is about, as an InputError has it.
+    """A sentence that is not an error, with a key for what it is about, as in an InputError.
 
     >>> Remark("Grade 1 counts as relevant instead.", "relevant_grade").about
     'relevant_grade'

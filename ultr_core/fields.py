@@ -460,9 +460,9 @@ def set_checked(design: object, fields: Iterable[Field]) -> None:
 def read_fields(
     fields: Iterable[Field], query: Mapping[str, Any]
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Every value by key, from a link where it is named there, with a sentence for each correction.
+    """Every value by key, from the link if it names it, and a sentence for each correction.
 
-    No content of ``query`` can raise; keys that belong to none of the fields are left alone.
+    Nothing in ``query`` raises an error; keys that belong to none of the fields are left alone.
     """
     found: dict[str, Any] = {}
     notices = []

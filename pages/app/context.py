@@ -94,7 +94,7 @@ def launched_with(arguments: Sequence[str]) -> tuple[Launch, tuple[str, ...]]:
 class PageContext:
     """What the shell hands to a page.
 
-    ``settings`` is the world asked for, or the sentence that says why it is none; ``launch`` are
+    ``settings`` is the world asked for, or the sentence that says why there is none; ``launch`` are
     the server's options.
     """
 

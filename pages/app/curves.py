@@ -90,7 +90,7 @@ def replaces(name: str) -> bool:
 
 
 def typed_curves() -> dict[str, Any]:
-    """The numbers in the fields, by name of the setting; raises InputError for what is no curve."""
+    """The numbers in the fields, by name of the setting; raises InputError if not a curve."""
     return {
         name: field.from_text(st.session_state.get(field.key) or "")
         for name, field in CURVES.items()

@@ -131,7 +131,7 @@ def _note_reconnection() -> None:
     """Say once that the session is new, and let the browser ask for the page when it reconnects.
 
     The browser of a visitor whose connection was lost connects again by itself. It finds another
-    server when its own has ended, the same one when that was started anew, and either way a new
+    server when its own has ended, the same one when that was started again, and either way a new
     session when it was away for too long.
     """
     if _KNOWN not in st.session_state:

@@ -38,7 +38,7 @@ class Slot:
 class AnswerSlots:
     """Places that are filled while rankers are trained, draw by draw.
 
-    Here and not on a page: a class on a page is made anew in every run of it.
+    Here and not on a page: a class on a page is made again in every run of it.
     """
 
     headline: Slot | None

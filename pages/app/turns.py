@@ -300,7 +300,7 @@ def turn(place: DeltaGenerator) -> Iterator[None]:
 
 def studies_sentence(before: int, seconds: float) -> str:
     """How many studies come first and how long the visitor has waited, in words."""
-    others = "One study of another visitor is" if before == 1 else f"{before} other studies are"
+    others = "Another visitor's study is" if before == 1 else f"{before} other studies are"
     return (
         f":material/hourglass_top: {others} ahead of yours on this server; yours will start "
         f"automatically ({seconds:.0f} s so far). Press Stop to leave the queue."

@@ -62,6 +62,10 @@ HABITS = {
     "previous, for former": r"\bformer\b",
     "current, for present": r"\bpresent (?:traffic|settings)\b",
     "the weighted ranker, for one": r"\bthe (?:weighted|clipped) one\b",
+    "hindsight propensities, for in hindsight": r"\b(?:propensit(?:y|ies)|weights) in hindsight\b",
+    "gzipped, for gzip": r"\bplain(?:,| or) gzip\b",
+    "outside the range, for outside": r"\boutside \d",
+    "the naive ranker, for naive": r"\b(?:overtakes?|ahead of|better than) naive\b(?! risk)",
     "titles, for internal keys": rf"\b(?:{KEYS})\b",
 }
 """What to write, for what; the pattern finds the latter."""

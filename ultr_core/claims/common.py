@@ -88,7 +88,7 @@ def click_chance(lab: Lab, users: PositionModel) -> FloatArray:
 
 
 def examined(lab: Lab) -> FloatArray:
-    """What the learner divides a click on each training document by: here, the truth."""
+    """The divisor of a click on each training document: here, the true examination."""
     return lab.remember(
         lab.cell("examined", LOG_FIELDS),
         lambda at: at.users.curve.at(at.world().train.presented_ranks),

@@ -71,7 +71,7 @@ def _candidates(lab: Lab) -> Finding:
 
 
 def _production(lab: Lab) -> Finding:
-    """Production against a ranking SVM that is trained anew on the labels of its queries."""
+    """Production against a ranking SVM that is trained again on the labels of its queries."""
     world = lab.world()
     corpus, chosen = world.train.corpus, world.production.queries
     own = corpus.subset(np.sort(chosen))
@@ -164,7 +164,8 @@ def _validation_clicks(lab: Lab) -> Finding:
         limit=VALIDATION_SHARE,
         # A presentation gives several clicks, so that counts vary up to twice as much as Poisson's.
         tolerance=2 * REACH * error,
-        reason="C is chosen by the unclipped weighted estimate; for naive, by the naive estimate.",
+        reason="C is chosen by the unclipped weighted estimate; for the naive ranker, by the naive "
+        "estimate.",
     )
 
 

@@ -132,7 +132,7 @@ class SeenByFit:
     scores: bool = False
 
     def of(self, world: World, part: int, log: ClickLog) -> Shown:
-        """That of the training (0) or validation queries (1), with their clicks."""
+        """What the fit sees of the training (0) or validation queries (1), with their clicks."""
         corpus = (world.splits.train, world.splits.validation)[part]
         kept = Corpus(corpus.features[:, :: self.every], corpus.grades, corpus.query_offsets)
         return Shown(kept, log, world.logger_scores[part] if self.scores else None)
@@ -193,9 +193,9 @@ def _no_preference(lab: Lab) -> Finding:
         score = max(score, abs(mean))
     return Finding(
         f"Over {len(OTHERS)} pairs of lists of three documents, shares of wins differ by at most "
-        f"{apart['team-draft']} by team draft; the mean score of probabilistic interleaving is "
-        f"{score} at most. Judged by the sign of that score, shares of wins differ by up to "
-        f"{float(apart['probabilistic']):.2f}, by balanced interleaving by up to "
+        f"{apart['team-draft']} with team draft; the mean score of probabilistic interleaving is "
+        f"at most {score}. Judged by the sign of that score, shares of wins differ by up to "
+        f"{float(apart['probabilistic']):.2f}, and with balanced interleaving by up to "
         f"{float(apart['balanced']):.2f}.",
         float(max(score, apart["team-draft"])),
     )

@@ -38,7 +38,7 @@ def leaving_case(lab: Lab, claim: str) -> LeavingCase:
 
 
 def _unbiased(lab: Lab) -> Finding:
-    """The largest error in hindsight, for several lambda."""
+    """The largest error of hindsight estimates, for several values of lambda."""
     case = leaving_case(lab, "R11")
     worst = max(abs(replace(case, continuation=stay).largest_error) for stay in STAYS)
     by_rank = max(
@@ -54,12 +54,12 @@ def _unbiased(lab: Lab) -> Finding:
 def _best_assumed(
     case: LeavingCase, assumed: Iterable[Fraction] = ASSUMED
 ) -> tuple[Fraction, Fraction]:
-    """The largest error with the best of several assumed lambda, and this lambda."""
+    """The largest error with the best of several assumed values of lambda, and that value."""
     return min((abs(replace(case, assumed=stay).largest_error), stay) for stay in assumed)
 
 
 def _needs_lambda(lab: Lab) -> Finding:
-    """The largest error in hindsight with the best of several wrong lambda."""
+    """The largest error of hindsight estimates with the best of several wrong values of lambda."""
     case = leaving_case(lab, "R12")
     wrong = [stay for stay in ASSUMED if stay != HALF]
     least, best = _best_assumed(case, wrong)
@@ -74,7 +74,7 @@ def _needs_lambda(lab: Lab) -> Finding:
 
 
 def _satisfied_leave(lab: Lab) -> Finding:
-    """The largest error in hindsight where lambda depends on what was clicked."""
+    """The largest error of hindsight estimates where lambda depends on what was clicked."""
     case = leaving_case(lab, "R13")
     least, best = _best_assumed(case)
     return Finding(
@@ -89,7 +89,7 @@ def _satisfied_leave(lab: Lab) -> Finding:
 
 
 def _robust_bias(lab: Lab) -> Finding:
-    """The error of doubly robust estimates in hindsight against its closed form."""
+    """The error of hindsight doubly robust estimates against its closed form."""
     case = leaving_case(lab, "R14")
     worst = ZERO
     for new in RANKINGS:

@@ -117,9 +117,9 @@ def _unclicked_is_not_irrelevant(lab: Lab) -> Finding:
 def _noise_is_corrupted_relevance(lab: Lab) -> Finding:
     """Clicks of users who judge with noise, against users who are sure of a corrupted relevance.
 
-    The second draw each document's relevance anew for each presentation, 1 with probability eps+ if
-    it is relevant and eps- if not, and click it if and only if they look and it is 1. Both are
-    counted for relevant and for irrelevant documents at each of the first ranks.
+    The second draw each document's relevance separately for each presentation, 1 with probability
+    eps+ if it is relevant and eps- if not, and click it if and only if they look and it is 1. Both
+    are counted for relevant and for irrelevant documents at each of the first ranks.
     """
     relevance, presented, _ = lab.world().train.shown
     users, rng = lab.users, sweep_seed(lab, 4)

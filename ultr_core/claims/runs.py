@@ -62,7 +62,7 @@ def _share(found: Estimate) -> str:
 
 
 def clean_limit(lab: Lab) -> Finding:
-    """What is left of the gap to the skyline without noise, after more and more clicks."""
+    """The remaining gap to the skyline without noise, for rising numbers of clicks."""
     runs = long_runs(lab)
     clean = [row for row in runs.tables["growing"] if row["eps_minus"] == 0]
     grid = sorted({int(row["clicks"]) for row in clean})
@@ -84,7 +84,7 @@ def clean_limit(lab: Lab) -> Finding:
 
 
 def noisy_limit(lab: Lab) -> Finding:
-    """What is left of the gap to the skyline with noise and endless clicks."""
+    """The remaining gap to the skyline with noise and infinitely many clicks."""
     runs = long_runs(lab)
     endless = [row for row in runs.tables["endless"] if row["eps_minus"] != 0]
     left = _left(endless)
@@ -180,7 +180,7 @@ def contests(opponent: str, clicks: int, lab: Lab) -> Finding:
 
 
 def more_clicks_more_wins(lab: Lab) -> Finding:
-    """How much the win share against naive grows from the paper's clicks to the most."""
+    """How much the win share against the naive ranker grows from the paper's clicks to the most."""
     runs = long_runs(lab)
     rows = runs.tables["live"]
     grid = sorted({int(row["clicks"]) for row in rows})
@@ -199,8 +199,8 @@ def more_clicks_more_wins(lab: Lab) -> Finding:
         f"{np.mean(list(found.values())):.1%} at {n:,}" for n, found in shares.items()
     )
     return Finding(
-        f"Win share against naive, by clicks: {listed}. From the first to the last it grows by "
-        f"{100 * gains.value:.1f} percentage points (95% interval over corpora "
+        f"Win share against the naive ranker, by clicks: {listed}. From the first to the last it "
+        f"grows by {100 * gains.value:.1f} percentage points (95% interval over corpora "
         f"{100 * gains.low:.1f} to {100 * gains.high:.1f}).",
         gains.value,
         ">",

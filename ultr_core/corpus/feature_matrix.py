@@ -79,8 +79,8 @@ def stored_bytes(features: FeatureMatrix) -> int:
 def as_feature_matrix(features: Any) -> FeatureMatrix:
     """Features as float32, dense in C order or CSR in canonical form.
 
-    Raises InputError for what is no matrix of real numbers, and for sparse matrices whose indices
-    lie outside their shape, which SciPy takes unseen and reads beyond its memory.
+    Raises InputError for anything that is not a matrix of real numbers, and for sparse matrices
+    whose indices lie outside their shape, which SciPy takes unseen and reads beyond its memory.
     """
     if hasattr(features, "tocsr"):
         return _sparse(features)

@@ -1,4 +1,4 @@
-"""Queries, their candidate documents, features and grades: the types every room shares."""
+"""Queries, their candidate documents, features and grades: types that all subpackages share."""
 
 from __future__ import annotations
 
@@ -161,7 +161,8 @@ class Corpus:
         outside = chosen[(chosen < 0) | (chosen >= self.n_queries)]
         if outside.size:
             raise InputError(
-                f"Query number {outside[0]} is outside 0..{self.n_queries - 1} of this corpus."
+                f"Query number {outside[0]} does not exist: this corpus has queries 0 to "
+                f"{self.n_queries - 1}."
             )
         sizes = self.sizes[chosen]
         offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -179,7 +180,7 @@ class Corpus:
 
 
 def require_threshold(threshold: int) -> None:
-    """Raise InputError for a threshold that is no whole grade of 1 or more."""
+    """Raise InputError for a threshold that is not a whole number of 1 or more."""
     grade = whole_or_none(threshold)
     if grade is None:
         raise InputError(

@@ -191,7 +191,8 @@ def _require_unmasked(values: ArrayLike, what: str) -> None:
 def whole_numbers(values: ArrayLike, what: str, dtype: type[np.signedinteger[Any]]) -> NDArray[Any]:
     """Return the values as an integer array of type ``dtype``; nothing is rounded or cut.
 
-    Raises InputError, naming the first, for what is no whole number within the type's range.
+    Raises InputError, naming the first, for anything that is not a whole number within the type's
+    range.
     """
     array = real_numbers(values, what)
     if not np.can_cast(array.dtype, dtype):
@@ -276,8 +277,8 @@ def query_of_document(query_offsets: ArrayLike) -> IntArray:
 def query_sums(values: ArrayLike, query_offsets: ArrayLike) -> NDArray[Any]:
     """Sum over the documents of each query: values [..., documents] to [..., queries].
 
-    Booleans and integers are summed as int64, floats as float64.
-    Raises InputError when the offsets do not fit the last axis, or for what is no number.
+    Booleans and integers are summed as int64, floats as float64. Raises InputError when the offsets
+    do not fit the last axis, or for anything that is not a number.
     """
     array = real_numbers(values, "Values to be summed by query")
     if array.ndim == 0:

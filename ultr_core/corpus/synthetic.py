@@ -79,7 +79,7 @@ class Calibration:
 
     Attributes:
         relevant_share: share of training documents with grade 3 or 4.
-        redraw: how often the queries had to be drawn anew. The noise shares jump where the labels
+        redraw: how often the queries had to be drawn again. The noise shares jump where the labels
             of the production ranker's few queries change, and may jump past their targets.
 
     """

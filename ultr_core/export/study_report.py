@@ -37,8 +37,8 @@ padding:.45rem .6rem;border-bottom:1px solid #d3d8de}
 class RunFacts:
     """How a run went: the command, wall seconds, summed seconds of cells, memory, workers.
 
-    ``peak_mib`` is the largest memory of one process; ``new_cells`` of ``all_cells`` were run
-    now, the others taken from an earlier run.
+    ``peak_mib`` is the largest memory of one process; ``new_cells`` of ``all_cells`` were run now,
+    and the others were taken from an earlier run.
     """
 
     command: str

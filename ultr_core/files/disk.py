@@ -54,7 +54,7 @@ _OTHER_FORMATS = {
 
 
 def fault_of(path: Path) -> str | None:
-    """Why a path is no readable file, as the end of a sentence; None if it is one."""
+    """Why a path is not a readable file, as the end of a sentence; None if it is one."""
     mode = _mode(path)
     if isinstance(mode, str):
         return mode
@@ -71,7 +71,7 @@ def lies_within(path: Path, folder: str | Path) -> bool:
 
 
 def directory_fault(path: Path) -> str | None:
-    """Why a path is no readable directory, as the end of a sentence; None if it is one."""
+    """Why a path is not a readable directory, as the end of a sentence; None if it is one."""
     mode = _mode(path)
     if isinstance(mode, str):
         return mode
@@ -95,7 +95,7 @@ def _mode(path: Path) -> int | str:
 
 
 def other_format(start: bytes) -> str | None:
-    """What a file is that begins with these bytes, if a known format that is no plain text."""
+    """What a file is that begins with these bytes, if a known format that is not plain text."""
     named_by_start = (name for magic, name in _OTHER_FORMATS.items() if start.startswith(magic))
     if start[8:12] == DUCKDB:
         return "a DuckDB file"
@@ -125,9 +125,9 @@ def readable_file(path: str | Path, what: str) -> Path:
 
 
 def read_text(path: str | Path, what: str, most: int = TEXT_BYTES.most) -> str:
-    """Text of a UTF-8 file, plain or gzip, of at most ``most`` bytes; line ends become newlines.
+    """Text of a UTF-8 file, plain or gzipped, of at most ``most`` bytes; line ends become newlines.
 
-    Raises InputError for a file that is missing, too large, damaged or no text.
+    Raises InputError for a file that is missing, too large, damaged or not text.
     """
     file = readable_file(path, what)
     try:
@@ -152,7 +152,7 @@ def text_of(
     if len(data) > most:
         raise replace(TEXT_BYTES, most=most).exceeded(name)
     if found := other_format(data):
-        raise InputError(f"{name} is {found}; give {wanted}, plain or gzip.", "not_text")
+        raise InputError(f"{name} is {found}; give {wanted}, plain or gzipped.", "not_text")
     data = data.removeprefix(BYTE_ORDER_MARK)
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
@@ -239,7 +239,7 @@ def most_unpacked(size: int) -> int:
 
 @contextmanager
 def writing(path: str | Path, what: str) -> Iterator[IO[str]]:
-    """A text file to write to, gzip where its name ends in ``.gz``.
+    """A text file to write to, gzipped where its name ends in ``.gz``.
 
     It replaces what stands at the path only once it is complete: a fault or a kill on the way
     leaves that as it was. Equal text gives equal bytes. Raises InputError if it cannot be written.
@@ -250,7 +250,7 @@ def writing(path: str | Path, what: str) -> Iterator[IO[str]]:
 
 
 def write_whole(path: str | Path, content: bytes, what: str) -> Path:
-    """Write bytes as `writing` writes text: the old file or the new one, never half; its path."""
+    """Write bytes as `writing` writes text, all or nothing; returns the path."""
     with _replacing(path, what) as raw:
         raw.write(content)
     return checked_path(path, what)

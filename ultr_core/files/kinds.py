@@ -73,7 +73,7 @@ _BEGINNING = 1 << 16  # characters of a text, and of a row as JSON that is looke
 
 
 def first_line(start: str) -> str:
-    """The first line of a text that is neither blank nor a comment; "" where there is none."""
+    """The first line of a text that is neither blank nor a comment; "" if there is none."""
     lines = (line for line in start.splitlines() if line.strip())
     return next((line for line in lines if not line.lstrip().startswith("#")), "")
 

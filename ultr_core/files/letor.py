@@ -54,7 +54,7 @@ def load_corpus(
     cache: bool = True,
     within: str | Path | None = None,
 ) -> Corpus:
-    """Read a corpus from one LETOR file, plain or gzip.
+    """Read a corpus from one LETOR file, plain or gzipped.
 
     Rows of one query need not be adjacent: they are grouped in the order in which the queries
     first occur (``Corpus.source_rows`` keeps their places in the file). Features are the ids that

@@ -1,4 +1,4 @@
-"""Whole lines out of a text file or an upload, plain or gzip, in blocks of bounded size."""
+"""Whole lines out of a text file or an upload, plain or gzipped, in blocks of bounded size."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Source:
     def beginning(self, encoding: str = "utf-8") -> str:
         """The first 64 KiB as text, unpacked, and the rest of the first line that is not blank.
 
-        encoding: of the text, UTF-16 where its first bytes say so. Raises InputError if they cannot
+        encoding: of the text, UTF-16 if its first bytes say so. Raises InputError if they cannot
         be read.
         """
         try:
@@ -124,7 +124,7 @@ def line_blocks(source: Source, progress: Progress | None = None) -> Iterator[tu
 
 
 def _checked_blocks(source: Source, raw: IO[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Split pieces of the file at line ends and refuse what is no text."""
+    """Split pieces of the file at line ends and refuse anything that is not text."""
     start = raw.read(12)
     raw.seek(0)
     packed = start.startswith(PACKED)
@@ -140,7 +140,7 @@ def _checked_blocks(source: Source, raw: IO[bytes]) -> Iterator[tuple[int, bytes
         if b"\0" in piece:
             raise InputError(
                 f"{source.name} is a binary file (zero bytes after line {line}); "
-                "give rows 'grade qid:ID id:value ...' in plain or gzip text.",
+                "give rows 'grade qid:ID id:value ...' in plain or gzipped text.",
                 "zero_byte",
             )
         whole, newline, rest = piece.rpartition(b"\n")

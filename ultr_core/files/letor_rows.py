@@ -27,12 +27,12 @@ from ultr_core.words import counted
 
 
 def comment_text(comment: bytes) -> str:
-    """The text of a comment, with stand-ins for bytes that are no UTF-8."""
+    """The text of a comment, with stand-ins for bytes that are not UTF-8."""
     return comment.decode("utf-8", errors="surrogateescape")
 
 
 def name_in(match: re.Match[str]) -> str:
-    """The first group of a match in such a text; raises UnicodeError if it has a stand-in."""
+    """The first group of a match in such a text; raises UnicodeError if it contains a stand-in."""
     return _utf8(match[1])
 
 
@@ -43,7 +43,7 @@ def _utf8(name: str) -> str:
 
 
 def document_id(comment: bytes, read: ReadId) -> str | None:
-    """Read an id from a comment; raises UnicodeError for one that is no UTF-8."""
+    """Read an id from a comment; raises UnicodeError for one that is not UTF-8."""
     name = read(comment_text(comment))
     return None if name is None else _utf8(name)
 
@@ -54,7 +54,7 @@ def document_ids(
     """Read the id in the comment of each of the given lines of a block, and what else they hold.
 
     The texts of comments are only given where one of them has no id. Raises UnicodeError for an
-    id that is no UTF-8; what else a comment holds is not asked.
+    id that is not UTF-8; the rest of the comment is ignored.
     """
     if b"#" not in block:
         return [None] * len(lines), [""] * len(lines)

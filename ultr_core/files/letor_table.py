@@ -295,7 +295,7 @@ def _group_sizes(
         more = "at least " if total > rows else ""
         raise InputError(
             f"{sides.name} adds up to {more}{counted(total, 'document')} and {source.name} has "
-            f"{counted(rows, 'row')}; these must be equal.",
+            f"{counted(rows, 'row')}; the two numbers must be equal.",
             "group_sizes_sum",
         )
     return np.array(sizes, np.int64)

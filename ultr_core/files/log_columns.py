@@ -83,8 +83,8 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
         "offset": "Page offset",
         "action": "View or click",
         "propensity": "Propensity",
-        "group": "Session group, in counts",
-        "query_presentations": "Presentations of the query, in counts",
+        "group": "Session group (counted logs only)",
+        "query_presentations": "Presentations of the query (counted logs only)",
     }
 )
 """Each meaning in words, those first that most logs need."""
@@ -299,7 +299,7 @@ def in_words(header: Sequence[str]) -> str:
 
 
 def split_header(line: str, mapping: Mapping[str, str] | None, name: str) -> tuple[str, list[str]]:
-    """Delimiter of a header line, and its cells; names that are known or mapped tell it."""
+    """Cells of a header line, and its delimiter, which known or mapped names reveal."""
     from ultr_core.files.tables import split_line  # NumPy, which help does without
 
     known = {

@@ -38,10 +38,10 @@ _quoted = DIALECTS["duckdb"].identifier
 
 
 def with_tables(log: LogParts, folder: Path) -> LogParts:
-    """The log with Parquet files in ``folder`` in place of its DuckDB files.
+    """The log with Parquet files in ``folder`` instead of its DuckDB files.
 
-    Raises InputError if the table or SELECT cannot be read, is none, or is beyond the room, and if
-    one is named where no file is of DuckDB.
+    Raises InputError if the table or SELECT cannot be read, is not a table or SELECT, or exceeds
+    the limits, and if one is named although no file is a DuckDB file.
     """
     if log.table and log.select:
         raise InputError(
@@ -150,7 +150,7 @@ def _too_late(name: str) -> InputError:
 
 
 def is_disk_full(text: str) -> bool:
-    """Whether DuckDB says that there is no room for what it puts on disk."""
+    """Whether DuckDB says that there is no space on disk for its temporary files."""
     return "No space left" in text or f'"errno":"{errno.ENOSPC}"' in text or _MOST_SPILLED in text
 
 
@@ -165,7 +165,7 @@ def disk_full(name: str) -> InputError:
 
 
 def single_select(text: str, connection: DuckDBPyConnection) -> str:
-    """A statement that can stand in brackets; raises InputError for anything but one SELECT."""
+    """A statement that can be put in brackets; raises InputError for anything but one SELECT."""
     import duckdb
 
     plain = text.strip().rstrip("; \t\r\n")

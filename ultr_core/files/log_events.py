@@ -42,7 +42,7 @@ class JoinedEvents:
     """Views with their clicks.
 
     cells: SQL as of `log_rows.cells_of`, a row for each document at a position of a presentation.
-    sizes: of the rows before. alone: clicks on what was not shown in their presentation.
+    sizes: of the rows before. alone: clicks on documents that were not shown in their presentation.
     elsewhere: clicks that name another position or query than the view they are joined with.
     """
 

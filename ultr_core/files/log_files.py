@@ -143,7 +143,9 @@ class LogPreview:
     rows: tuple[tuple[str, ...], ...]
 
     def mapped(self, columns: Mapping[str, str], *, clicks: bool = False) -> LogPreview:
-        """The same preview with columns mapped by hand; clicks: whether they are in separate files.
+        """The same preview with columns mapped by hand.
+
+        ``clicks``: whether the clicks are in separate files.
 
         Raises InputError for a column that does not exist.
         """
@@ -274,7 +276,7 @@ def _places(part: Part, columns: Mapping[str, str] | None) -> dict[str, int]:
     elif given:
         raise InputError(
             f"{part.name} has columns for the {given[0]} and for session groups, which replace it "
-            "in counts; give a dash for one of them.",
+            "in counted logs; give a dash for one of them.",
             "columns",
         )
     return places

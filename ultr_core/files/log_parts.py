@@ -176,8 +176,9 @@ def is_duckdb(source: Source) -> bool:
 def stored(source: Source, folder: Path, encoding: str | None, stack: ExitStack) -> IO[bytes]:
     """A file with plain UTF-8, or Parquet: the reader's own, or one without a name in ``folder``.
 
-    encoding: of the text, where the reader named one. Raises InputError for a damaged or exploding
-    file, text of another encoding, and beyond the room of an upload.
+    encoding: of the text, if the reader named one. Raises InputError for a damaged file, a file
+    that unpacks to far more than its size, text in another encoding, and an upload beyond its
+    limits.
     """
     start = first_bytes(source, 8)
     packed = start.startswith(PACKED)

@@ -50,9 +50,9 @@ _NOTHING_KNOWN = Presentations(
 class GroupedRows:
     """The usable rows of a log added up [rows].
 
-    slot: place in `Slots`. impressions, clicks: of all rows added up. group: from 0, None where
-    nothing tells what belongs together. above: clicks above the row in its presentation, None
-    where that was not asked for. presentations: what was found out about them.
+    slot: place in `Slots`. impressions, clicks: of all rows added up. group: from 0, None if
+    nothing says which rows belong together. above: clicks above the row in its presentation, None
+    if that was not asked for. presentations: what was found out about them.
     """
 
     slot: IntArray

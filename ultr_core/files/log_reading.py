@@ -81,7 +81,7 @@ class Reading:
 
     @classmethod
     def of(cls, values: Mapping[str, Any] = MappingProxyType({})) -> Reading:
-        """The reading that values of these fields say, by name."""
+        """The reading that the values of these fields describe, by name."""
         first = values.get("first_position")
         return cls(
             encoding=values.get("encoding") or None,

@@ -531,7 +531,7 @@ class Relation:
 def opened_log(
     log: LogParts, columns: Mapping[str, str] | None = None, encoding: str | None = None
 ) -> Iterator[Relation]:
-    """The relation of a log; raises InputError for what is no log, damaged or beyond the bounds."""
+    """The relation of a log; raises InputError if it is damaged, too large or not a log."""
     with ExitStack() as stack:
         folder = stack.enter_context(private_folder())
         own = with_tables(log, folder)
@@ -776,7 +776,7 @@ def _json(source: Source, stream: IO[bytes], path: str) -> Part:
 
 
 def _add_row(found: dict[tuple[str, ...], str], line: str | bytes) -> bool:
-    """Add the columns of one line of JSON, with their types; False for what is no object."""
+    """Add the columns of one line of JSON, with their types; False if it is not an object."""
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):
@@ -828,7 +828,7 @@ def _head(
     split_header(line.decode("utf-8", "replace"), columns, name)
     raise InputError(
         f"{name} is not UTF-8 text with a line of column names; give a CSV file in UTF-8, plain or "
-        "gzip, or a Parquet file."
+        "gzipped, or a Parquet file."
     )
 
 

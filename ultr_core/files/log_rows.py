@@ -72,7 +72,7 @@ class CountedRows:
 
     codes: by meaning, int32, the place of the cell among ``texts`` of that meaning. rows: how many
     rows of the log an entry stands for. number: of the entry in the table ``counted``. short:
-    whether the rows end before one of the wanted columns. broken: whether they are no JSON. long:
+    whether the rows end before one of the wanted columns. broken: whether they are not JSON. long:
     how many rows have cells beyond the last column that the header names.
     """
 
@@ -214,8 +214,8 @@ def counted_rows(
 ) -> CountedRows:
     """Count the rows of a log by their cells, SQL of `cells_of`, in the table ``counted``.
 
-    Raises InputError for more rows than there is room for, cells beyond ``CELL_BYTES``, and what
-    is damaged.
+    Raises InputError for more rows than the limit, cells larger than ``CELL_BYTES``, and damaged
+    files.
     """
     keys = [f"k_{meaning}" for meaning in meanings if meaning not in IDS]
     by = [*keys, "short", "broken"]
@@ -305,12 +305,12 @@ class UsableRows:
     """The usable entries of a log.
 
     entry: their places among all entries. numbers: by meaning, of each row of the entry, as int64;
-    swap is -1 where none is noted; what is ``IN_COUNTS`` is there only for those. position: from 1.
-    rows: of the log. names: by meaning, numbers of the names in ``texts``. propensity: float64, NaN
-    where there is no number, or None without that column. first_position: 0 or 1, as found.
-    page_size: by which the positions of a page were moved down for each page before it, 0 for none.
-    clicked_again: rows that count as clicked once and had more clicks.
-    faults: of the others, the largest first, each with the entries that have it.
+    swap is -1 where none is noted; those of ``IN_COUNTS`` exist only for counted logs. position:
+    from 1. rows: of the log. names: by meaning, numbers of the names in ``texts``. propensity:
+    float64, NaN if there is no number, None if there is no such column. first_position: 0 or 1, as
+    found. page_size: by which the positions of a page were moved down for each page before it, 0
+    for none. clicked_again: rows that count as clicked once and had more clicks. faults: of the
+    other entries, the largest first, each with the entries that have it.
     """
 
     entry: IntArray

@@ -153,7 +153,7 @@ def _page(fields: dict[int, Any], size: int) -> Page | None:
 
 
 def damaged(name: str) -> InputError:
-    """The error for a file that is no whole Parquet file."""
+    """The error for a file that is not a whole Parquet file."""
     return InputError(f"{name} is a damaged Parquet file; write or copy it again.")
 
 
@@ -175,7 +175,8 @@ def _header(raw: IO[bytes], start: int, name: str) -> tuple[dict[int, Any], int]
 class _Compact:
     """Structures in Thrift's compact protocol.
 
-    Raises IndexError where the bytes end too early, ValueError for what is no structure.
+    Raises IndexError where the bytes end too early, ValueError for anything that is not a
+    structure.
     """
 
     def __init__(self, data: bytes) -> None:

@@ -45,7 +45,7 @@ _KERNEL_LINE, _VECTORS_FROM_LINE = 2, 12
 
 
 def svm_light_text(model: LinearModel) -> str:
-    """Model text of a linear model; every feature is written, those with coefficient 0 too.
+    """Model text of a linear model; every feature is written, including those with coefficient 0.
 
     Raises InputError for a feature id that svm_light does not know: 0, or above 99,999,999.
     """
@@ -188,7 +188,7 @@ def ranker_text(model: LinearModel, trained: Mapping[str, Any] | None = None) ->
 def write_ranker(
     model: LinearModel, path: str | Path, *, trained: Mapping[str, Any] | None = None
 ) -> None:
-    """Write a ranker as JSON (see `ranker_text`), gzip if the name ends in ``.gz``.
+    """Write a ranker as JSON (see `ranker_text`), gzipped if the name ends in ``.gz``.
 
     Raises InputError if the file cannot be written.
     """
@@ -198,7 +198,7 @@ def write_ranker(
 
 
 def read_ranker(path: str | Path) -> LinearModel:
-    """Read a ranker from JSON or svm_light model text, plain or gzip.
+    """Read a ranker from JSON or svm_light model text, plain or gzipped.
 
     Returns a LinearRanker if the file gives C and a certificate, else a LinearModel. Raises
     InputError, which names the file and what is wrong in it.

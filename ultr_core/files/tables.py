@@ -43,8 +43,8 @@ def table_text(rows: Sequence[Mapping[str, object]], columns: Sequence[str] = ()
 def split_line(line: str, known: Collection[str], name: str) -> tuple[str, list[str]]:
     """Delimiter of a header line, and its cells.
 
-    The delimiter is the one under which most columns have one of the ``known`` names, in small
-    letters; among equals the one that gives most columns, then the order of ``DELIMITERS``.
+    The delimiter is the one under which most columns have one of the ``known`` names, in lower
+    case; among equals, the delimiter that gives the most columns, then the order of ``DELIMITERS``.
     Raises InputError for more than ``COLUMNS``; ``name`` is the table's, for the message.
 
     >>> split_line("propensity; rank", ("rank", "propensity"), "the curve")
@@ -72,7 +72,7 @@ def table_rows(text: str, known: Collection[str], name: str) -> Iterator[tuple[i
     """The rows of a table that are not blank: number of the last line and cells of each.
 
     Its first line that is not blank tells the delimiter, by the ``known`` names; see `split_line`.
-    Raises InputError for a row that is no CSV, or with more than ``ROW_BYTES`` characters, whose
+    Raises InputError for a row that is not CSV, or with more than ``ROW_BYTES`` characters, whose
     cells would take many times the text.
 
     >>> list(table_rows("rank;p\\n\\n1;.5\\n", ("rank", "p"), "the curve"))
@@ -125,8 +125,8 @@ def read_header(
 ) -> tuple[list[str], Iterator[list[str]]]:
     """Lower-case column names of a CSV text and the rows after them, each with its line number.
 
-    ``known`` names tell the separator, one of ``DELIMITERS``. A row's last cell is its line number.
-    Raises InputError for CSV that cannot be taken apart.
+    The ``known`` names reveal the separator, one of ``DELIMITERS``. A row's last cell is its line
+    number. Raises InputError for CSV that cannot be split into cells.
     """
     rows = table_rows(text, known, name)
     header = [cell.strip().lower() for cell in next(rows, (0, [""]))[1]]

@@ -87,7 +87,7 @@ def _contradictions(
 
 
 def run_text(corpus: Corpus, scores: NDArray[np.float64]) -> str:
-    """A run of finite scores [documents], best first; an equal score's order is drawn."""
+    """A run of finite scores [documents], highest first; equal scores are in random order."""
     ranks = rank_documents(scores, corpus.query_offsets)
     names, values = list(_names(corpus)), scores.tolist()
     lines = []

@@ -49,9 +49,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Check(Generic[T]):
-    """One check of a reader's file, ranker or log: its key, its title, and how it looks.
+    """One check of a reader's file, ranker or log: its key, its title, and its function.
 
-    look: gives what it sees in the subject, None where there is nothing to look at.
+    look: returns what it sees in the subject, None if there is nothing to look at.
     """
 
     key: str

@@ -51,8 +51,8 @@ def rescaled_notice(values: Sequence[float] | NDArray[np.float64]) -> tuple[str,
     if not top > 1:
         return ()
     return (
-        f"The largest propensity is {top:g}, above 1, so these are not probabilities; they are "
-        "used as ratios, and only ratios matter.",
+        f"The largest propensity is {top:g}, above 1, so the values are not probabilities; they "
+        "are used as ratios, and only ratios matter.",
     )
 
 
@@ -90,7 +90,7 @@ def _shape(numbers: NDArray[np.float64]) -> Seen | None:
     if numbers.size > 1 and np.ptp(numbers) <= 1e-9 * numbers.max():
         return warning(
             float(numbers[0]),
-            f"Every rank has the same propensity, {numbers[0]:g}. If these are examination "
+            f"Every rank has the same propensity, {numbers[0]:g}. If they are examination "
             "probabilities, there is no position bias and weighting changes nothing; check that "
             "they are not the probabilities with which items were chosen.",
         )

@@ -138,13 +138,13 @@ def _left_out(log: PresentationLog) -> Seen:
             f"{f.rows:,} with {f.kind}" + (f" (first {noun} {f.first})" if f.first else "")
             for f in others
         )
-        of_all = part_of(lost, lost + used, "row", does="is", do="are")
-        of_clicks = part_of(
-            sum(f.clicks for f in others), clicks + int(log.clicks.sum()), "click", does="is",
-            do="are",
-        )  # fmt: skip
+        clicks_lost = f"{sum(f.clicks for f in others):,}"
+        all_clicks = counted(clicks + int(log.clicks.sum()), "click")
+        are = "is" if lost == 1 else "are"
         return graded(
-            lost, f"{of_all} left out, on which {of_clicks}: {told}.",
+            lost,
+            f"{lost:,} of {counted(lost + used, 'row')}, with {clicks_lost} of the {all_clicks}, "
+            f"{are} left out: {told}.",
             stop=lost > _MANY_LOST * (lost + used), warning=True,
         )  # fmt: skip
     all_rows = f"All {used:,} rows" if used > 1 else "The one row"
@@ -560,8 +560,9 @@ def _propensities(log: PresentationLog) -> Seen | None:
         row = int(np.argmax(outside))
         return stop(
             beyond,
-            f"{counted(beyond, 'impression has', 'impressions have')} a propensity outside 0 to 1; "
-            f"the first is {log.propensity[row]:g} at position {int(log.position[row]):,}.",
+            f"{counted(beyond, 'impression has', 'impressions have')} a propensity "
+            f"outside the range 0 to 1; the first is {log.propensity[row]:g} at position "
+            f"{int(log.position[row]):,}.",
         )
     if varies.any():
         place = int(np.argmax(varies))

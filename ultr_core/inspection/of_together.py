@@ -313,7 +313,7 @@ def last_rank_of(curve: ExaminationCurve) -> int | None:
 
 
 def uncovered(log: ClickLog, curve: ExaminationCurve) -> tuple[ClickedPosition, ...]:
-    """Clicked positions below the last rank of a curve, best first."""
+    """Clicked positions below the last rank of a curve, highest first."""
     last = last_rank_of(curve)
     if last is None:
         return ()

@@ -184,7 +184,7 @@ def _whose(entry: Entry) -> str:
 
 
 def cells(state: PageState) -> list[Cell]:
-    """The ledger measured anew, or a place of the paper read both ways."""
+    """The ledger measured again, or a place of the paper under both readings."""
     values = state.values
     if values[PART.key] == "readings":
         return _readings(values[PLACE.key])

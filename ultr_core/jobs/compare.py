@@ -74,7 +74,7 @@ class Pins(Field):
         return f"up to {MOST_PINS} semicolon-separated runs, each as in a link or “{_DEFAULTS}”"
 
     def checked(self, value: Any) -> tuple[Settings, ...]:
-        """The settings of each run, from a text or as they are."""
+        """The settings of each run, read from a text or given as they are."""
         if isinstance(value, str):
             value = [self._read_one(text) for text in value.split(";") if text]
         found = tuple(dict.fromkeys(value))

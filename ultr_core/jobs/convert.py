@@ -313,7 +313,7 @@ _NOTES = "\n".join(
 JOB = Job(
     run,
     arguments=(
-        File("input", "", metavar="IN", help="file to read, plain or gzip"),
+        File("input", "", metavar="IN", help="file to read, plain or gzipped"),
         File(
             "output", "", metavar="OUT", use="write",
             help="file to write, compressed if it ends in .gz",

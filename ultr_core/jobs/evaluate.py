@@ -255,7 +255,8 @@ JOB = Job(
         ),
         File(
             "scores", "",
-            help="instead of a ranker: scores, one per row of the corpus, a table, or a TREC run",
+            help="instead of a ranker: scores: one per row of the corpus, as a table, or as a TREC "
+            "run",
         ),
         replace(
             METHOD, default="",

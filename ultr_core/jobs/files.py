@@ -41,7 +41,7 @@ class File(Field):
         return "the path of a file or directory"
 
     def checked(self, value: Any) -> Any:
-        """The path as it was given: what is wrong with it, its reader says in its own words."""
+        """The path as it was given; its reader reports what is wrong with it."""
         return value
 
 
@@ -57,7 +57,7 @@ class Columns(Field):
         return "comma-separated meaning=column pairs"
 
     def checked(self, value: Any) -> dict[str, str]:
-        """Meaning to name; raises InputError for a text that is no mapping."""
+        """Meaning to name; raises InputError for a text that is not a mapping."""
         from ultr_core.files import parse_columns
 
         return parse_columns(value)
@@ -71,7 +71,7 @@ class Columns(Field):
 
 CORPUS = File(
     "corpus", "", metavar="DIR",
-    help="directory with train.txt, vali.txt and test.txt in LETOR format, plain or gzip; "
+    help="directory with train.txt, vali.txt and test.txt in LETOR format, plain or gzipped; "
     "without it the built-in synthetic corpus is used",
 )  # fmt: skip
 
@@ -99,8 +99,8 @@ COLUMNS = Columns(
 LOG = File(
     "log", "", metavar="LOG", several=True,
     help="click log with the columns query, document, position, click: one or more files, a "
-    "pattern in quotation marks or a directory of parts; CSV or JSON lines (plain, gzip or "
-    "zstandard), or Parquet",
+    "pattern in quotation marks or a directory of parts; CSV or JSON lines (plain, or "
+    "compressed with gzip or zstandard), or Parquet",
 )  # fmt: skip
 CLICKS = File(
     "clicks", "", metavar="CLICKS", several=True,
@@ -127,7 +127,7 @@ def protect_inputs(fields: Sequence[Field], given: Mapping[str, Any]) -> None:
     """Raise InputError if an output would overwrite an input or another output, or has no place.
 
     Said before the work, which may be long. fields: whatever may be a `File`; given: the values by
-    name. An input that is no path at all is left to its reader, which says so in its own words.
+    name. An input that is not a path at all is left to its reader, which says so in its own words.
     """
     taken: dict[Path, str] = {}
     for option, path in _paths(fields, given, "read"):

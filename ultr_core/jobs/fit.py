@@ -108,7 +108,7 @@ class Cost(Number):
     """The paper's C, or the word that lets validation choose it: None."""
 
     def checked(self, value: Any) -> float | None:
-        """The number; raises InputError for one that no fit can take."""
+        """The number; raises InputError for a number that no fit can use."""
         return None if value == VALIDATION else float(super().checked(value))
 
 

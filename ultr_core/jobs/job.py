@@ -93,15 +93,15 @@ Begins = Literal["lab", "settings", "title", "nothing"]
 
 @dataclass(frozen=True)
 class Page:
-    """What a job knows of a page: its question, what its link holds, the cells of its notebook.
+    """What a job knows of a page: its question, its link's content and its notebook's cells.
 
     fields: the page's own values, beside the settings; ``cells`` finds all of them in the state.
-    settings: the fields of the settings that act, where they are not those of the command.
-    begins: what a notebook has before the cells: the settings and their ``lab`` on the corpus, the
-    ``settings`` alone, only its ``title``, or nothing at all. fixed: the page has the paper's
-    settings, whatever the controls say. shown: the state with the settings that its results have,
-    if those are others. in_app: whether the app has a page at this address, so that a notebook can
-    link to it.
+    settings: the fields of the settings that have an effect, if they differ from those of the
+    command. begins: what a notebook has before the cells: the settings and their ``lab`` on the
+    corpus, the ``settings`` alone, only its ``title``, or nothing at all. fixed: the page has the
+    paper's settings, whatever the controls say. shown: the state with the settings of its results,
+    if they differ. in_app: whether the app has a page at this address, so that a notebook can link
+    to it.
     """
 
     question: str

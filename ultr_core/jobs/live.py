@@ -87,7 +87,7 @@ def show(result: LiveResult) -> None:
         print(contest.sentence)
         print(
             f"  Relative risk {contest.test.relative_risk:.3f}; 80% power at this share takes "
-            f"{needed} decided queries; the paper's number gives {contest.paper_power:.0%}."
+            f"{needed} decided queries; as many as the paper had give {contest.paper_power:.0%}."
         )
         print(f"  {contest.null_sentence}")
 

@@ -55,7 +55,8 @@ LEARNER = Choice(
 CLIP = Number("clip", "Threshold τ", 0, 1, above=True, decimals=None)
 LOGGER_SCORES = File(
     "logger_scores", "",
-    help="scores that the lists were ranked by: one per row of the corpus, a table, or a TREC run. "
+    help="scores that the lists were ranked by: one per row of the corpus, as a table, or "
+    "as a TREC run. "
     "They are one more feature for --method direct and doubly-robust, whose fitted relevance must "
     "know why documents were shown where they were",
 )  # fmt: skip
@@ -66,7 +67,7 @@ CANDIDATES = Number(
 )  # fmt: skip
 CORPUS = File(
     "corpus", "", metavar="PATH",
-    help="LETOR file, plain or gzip, or a directory with train.txt, vali.txt and test.txt",
+    help="LETOR file, plain or gzipped, or a directory with train.txt, vali.txt and test.txt",
 )  # fmt: skip
 PART = Choice(
     "part", "", {part: part for part in ("train", "validation", "test")},
@@ -165,7 +166,7 @@ def own_join(
 
 
 def own_logger_scores(given: Given, corpus: Corpus) -> NDArray[np.float64] | None:
-    """Read ``--logger-scores``, notes to standard error; None where they are not given."""
+    """Read ``--logger-scores``, with notes on standard error; None if they are not given."""
     if given.logger_scores is None:
         return None
     scores, notices = read_score_file(given.logger_scores, corpus)
@@ -225,7 +226,7 @@ def own_checks(
 ) -> Inspection:
     """Checks of log, corpus and curve together, and what ``check`` finds to look at in the log.
 
-    estimator, clip, from_pairs, sees: as in `inspect_together`. more: findings of others.
+    estimator, clip, from_pairs, sees: as in `inspect_together`. more: further findings.
     """
     together = inspect_together(
         joined, corpus, curve, estimator=estimator, clip=clip, from_pairs=from_pairs, sees=sees

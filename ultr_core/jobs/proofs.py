@@ -186,7 +186,7 @@ def _walk(given: Given) -> Walked:
 
 
 def _query_texts(query: str) -> dict[str, str]:
-    """Keys and texts of ``--query``; raises InputError for what is no key, or is given twice."""
+    """Keys and texts of ``--query``; raises InputError for anything else, or a key given twice."""
     try:
         pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))
     except ValueError:

@@ -278,14 +278,14 @@ def is_shipped(state: PageState) -> bool:
 
 
 def as_studied(state: PageState, acts: tuple[str, ...]) -> PageState:
-    """The state with only those settings that act on a result that is computed."""
+    """The state with only those settings that affect a result that is computed."""
     if is_shipped(state):
         return state
     return replace(state, settings=stage(state.settings, acts), acting=acts)
 
 
 def begins_with(state: PageState) -> Begins:
-    """What the notebook of such a page begins with: on shipped results no setting acts."""
+    """What the notebook of such a page begins with: no setting affects shipped results."""
     return "title" if is_shipped(state) else "lab"
 
 

@@ -78,8 +78,8 @@ class Comparison:
             weighted ranker covers; None if the skyline is no better than production.
         notices: sentences about the corpus that a reader should see.
         asked: whether methods were chosen; each ranker then says how it was trained.
-        differences: risk of one method minus that of another, paired by draw, for every two that
-            learn from clicks and have a draw, in the order of ``rankers``.
+        differences: risk of one method minus that of another, paired by draw, for every two
+            methods that learn from clicks and have a draw, in the order of ``rankers``.
     """
 
     settings: Settings

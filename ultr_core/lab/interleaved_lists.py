@@ -99,7 +99,7 @@ class Interleaved:
         """1 if A wins, -1 if B wins, 0 if neither does.
 
         clicked: documents that were shown, each once. Raises InputError for any other, and for a
-        text, which is no list of documents.
+        text, which is not a list of documents.
         """
         wanted = dict.fromkeys(_documents(clicked, "The clicked documents", ordered=False))
         if other := wanted.keys() - set(self.documents):
@@ -139,7 +139,7 @@ def _shared_credits(
 
 
 def _documents(given: Iterable[Document], what: str, *, ordered: bool = True) -> list[Document]:
-    """What is given, as a list; raises InputError for what is no list of documents."""
+    """What is given, as a list; raises InputError for anything that is not a list of documents."""
     kinds: tuple[type, ...] = (Set, Mapping) if ordered else (str, bytes)
     try:
         found = [] if isinstance(given, kinds) else list(given)
@@ -177,18 +177,18 @@ def interleaved(
     """Draw one interleaved list.
 
     Balanced (Joachims, 2002): a coin decides who leads; documents are taken from both lists in
-    turn, those that are there already are skipped, until one list has ended. With k the smaller of
+    turn, documents that are already there are skipped, until one list ends. With k the smaller of
     the two ranks of the lowest clicked document, the winner has more clicks within its top k.
 
     Team draft (Radlinski, Kurup and Joachims, 2008): in each round a coin decides who picks first;
-    each picks its best document that is not there yet. A ranker without documents left no longer
+    each picks its best document that is not yet there. A ranker with no documents left no longer
     picks. The winner is the team with more clicks.
 
     Probabilistic (Hofmann, Whiteson and de Rijke, 2011): a coin for each place decides who gives
     its document, and that ranker draws one that is not there yet, in proportion to rank^-3. A click
-    counts (p_A - p_B) / (p_A + p_B), with p the probability that the ranker, had it been the one,
-    would have placed the document there: the expected score over all coins that could have led to
-    this list.
+    counts (p_A - p_B) / (p_A + p_B), with p the probability with which each ranker, had it been
+    drawn, would have placed the document there: the expected score over all coins that could have
+    led to this list.
 
     Args:
         list_a, list_b: documents from the top; a document at two places counts at the first.
@@ -197,8 +197,8 @@ def interleaved(
         seed: of the coins.
 
     Raises:
-        InputError: an empty list, what is no list, an unknown scheme, or a number of places below
-            1.
+        InputError: an empty list, something that is not a list, an unknown scheme, or a number of
+            places below 1.
 
     >>> interleaved("ab", "bc", shown=3, scheme="team-draft", seed=0).verdict(["a"])
     1

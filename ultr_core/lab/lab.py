@@ -283,7 +283,7 @@ class Lab:
         )
 
     def risk_with(self, curve: ExaminationCurve | None) -> TestRisk:
-        """Test risk after training on the first click log with these propensities; None: naive."""
+        """Test risk after training on the first click log with these propensities; None: all 1."""
         return self.remember(
             self.cell("risk_with", LOG_FIELDS, curve),
             lambda lab: risks_with_curves(lab.world(), lab.logs(), {"curve": curve})["curve"],

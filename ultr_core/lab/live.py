@@ -130,7 +130,7 @@ class LiveResult:
     estimate, curve: from the swaps. true_curve: examination at ranks 1..K, relative to rank 1.
     clicks: in training, validation and swap days. costs: the C that validation chose.
     test_risk: of production, naive and propensity on the test queries (equation 2).
-    contests: against production and against naive.
+    contests: against production and against the naive ranker.
     """
 
     design: LiveDesign

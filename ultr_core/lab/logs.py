@@ -202,10 +202,10 @@ def logger_price(world: World, settings: Settings) -> float:
 def known_exposure(
     world: World, part: int, settings: Settings, curve: ExaminationCurve
 ) -> NDArray[np.float64]:
-    """rho of each training (part 0) or validation document (1), as the logger draws lists, exactly.
+    """The exact rho of each training (part 0) or validation document (1) under the logger.
 
     float64 [documents]: its mean propensity over all lists that the logger of the settings may
-    show, with the examination of ``curve``; only right for the lists of this logger.
+    show, with the examination of ``curve``; correct only for the lists of this logger.
     """
     queries = (world.train, world.validation)[part]
     logger, found = LOGGERS[settings.logger], np.zeros(queries.corpus.n_documents)
@@ -335,7 +335,7 @@ def shown_rows(
 def draws_for(
     clicks: float, probability: NDArray[np.float64], query_offsets: NDArray[np.int64]
 ) -> int:
-    """Presentations from which so many clicks are expected, ``FEWEST_QUERY_DRAWS`` at least.
+    """Presentations from which so many clicks are expected, at least ``FEWEST_QUERY_DRAWS``.
 
     probability [documents]: of a click on each as it is shown; query_offsets [queries + 1].
     """

@@ -235,7 +235,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "hindsight-doubly-robust",
                 "Hindsight doubly robust",
-                "Doubly robust, with propensities in hindsight and relevance fitted to those "
+                "Doubly robust, with hindsight propensities and relevance fitted to those "
                 "clicks that have none above them.",
                 WEIGHTED_FIELDS,
                 ESTIMATORS["hindsight-doubly-robust"],

@@ -293,7 +293,7 @@ def sessions_for_precision(
 
     From the exact click rates of the landmark documents on the queries with a result at both ranks,
     scaled up by the share of queries that have none (see `sessions_needed`). Raises InputError for
-    the landmark itself, a rank outside 1..K or beyond every list.
+    the landmark itself, a rank outside the range 1 to K or beyond every list.
     """
     if rank == design.landmark or not 1 <= (whole_or_none(rank) or 0) <= design.last_rank:
         raise InputError(

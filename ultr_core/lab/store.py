@@ -23,9 +23,10 @@ CorpusChoice = str | Path | CorpusShape | CorpusSplits | None
 class Cell:
     """Exactly what a stage depends on: two labs with the same cell share its value.
 
-    kind: the method of `Lab` that computes it, or a name chosen by another room. settings: only the
-    fields it depends on. args: the method's arguments, such as draw and method; hashable. A cell
-    can be pickled, so that a queue can order it and another process can compute it (`Lab.make`).
+    kind: the method of `Lab` that computes it, or a name chosen by another subpackage. settings:
+    only the fields it depends on. args: the method's arguments, such as draw and method; hashable.
+    A cell can be pickled, so that a queue can order it and another process can compute it
+    (`Lab.make`).
     """
 
     kind: str

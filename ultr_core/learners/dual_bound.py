@@ -22,7 +22,7 @@ class DualBundle:
     """Dual points (A, v) with the weights of their best combination so far.
 
     The pull vector of each point is kept as well, so that v of the combination can be computed
-    anew in float64. At most ``most`` points are kept; the least used gives its place to a new one.
+    again in float64. At most ``most`` points are kept; a new point replaces the least used.
     """
 
     def __init__(self, n_features: int, most: int = 10) -> None:
@@ -48,7 +48,7 @@ class DualBundle:
         return self._shares[1:][: self.n_points]
 
     def add(self, linear: float, vector: Float64Array, pull: FloatArray) -> float:
-        """Take in a dual point; returns the best bound of all combinations."""
+        """Add a dual point; returns the best bound of all combinations."""
         place = self._place()
         self._pulls[place - 1], self._factors[place - 1] = pull, 1.0
         self._linear[place], self._vectors[place] = linear, vector

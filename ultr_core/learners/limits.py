@@ -79,7 +79,7 @@ def check_callback(callback: object) -> None:
 
 
 def checked_costs(costs: object) -> list[float]:
-    """The values of C as a list; raises InputError for what is no list, or a C out of range."""
+    """The values of C as a list; raises InputError unless it is a list of C in range."""
     if isinstance(costs, str) or not isinstance(costs, Iterable):
         raise InputError(f"The costs are {quoted(costs)}; give a list of values of C.", "costs")
     return [checked_cost(cost) for cost in costs]

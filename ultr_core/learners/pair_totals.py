@@ -1,7 +1,8 @@
 """What the solvers need to know of all pairs at one point.
 
-Throughout the room ``a_i >= 0`` is the weight of document i, its query has the other documents j,
-and the margin violation of the pair is ``u_ij = 1 - s_i + s_j``. Everything the solvers need is
+Throughout the subpackage ``a_i >= 0`` is the weight of document i, its query has the other
+documents j, and the margin violation of the pair is ``u_ij = 1 - s_i + s_j``. Everything the
+solvers need is
 
     hinge  = sum_i a_i sum_j max(0, u_ij)
     linear = sum_i a_i sum_j beta_ij

@@ -47,10 +47,10 @@ class SolverPath:
     def to(
         self, costs: Iterable[float], tolerance: float
     ) -> list[tuple[NDArray[np.float64], Certificate]]:
-        """Minimise P at each of several rising costs, to a gap; fewer where a callback says so.
+        """Minimise P at each of several rising costs, to a gap; fewer if a callback says so.
 
-        All certificates come from one common pass, counted for each; a fit that fails its check is
-        repeated alone.
+        All certificates come from one common pass, which is counted for each; a fit that fails its
+        check is repeated alone.
         """
         options = replace(self._options, tolerance=tolerance)
         subspace = self._data.subspace

@@ -1,4 +1,4 @@
-"""Linear rankers from weighted clicks: the face of the room.
+"""Linear rankers from weighted clicks: the public face of the subpackage.
 
 The learner sees one non-negative weight a document and nothing else: naive, propensity-weighted,
 clipped and full-information training differ in no line of this file.

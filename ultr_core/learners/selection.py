@@ -316,7 +316,7 @@ def select_by_labels(
     """Fit along a grid of C and keep the lowest true risk on the validation queries.
 
     This is how the skyline is chosen: it sees all labels. ``relevance`` is bool [documents of
-    ``validation``]; where nothing is relevant, ``COST_WITHOUT_VALIDATION`` is taken.
+    ``validation``]; if nothing is relevant, ``COST_WITHOUT_VALIDATION`` is used.
 
     Raises:
         InputError: no query has a pair to learn from, or the ranker cannot be certified.

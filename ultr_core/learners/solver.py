@@ -144,7 +144,7 @@ def prepare(
     ``features`` [documents, features], ``feature_ids`` [features], ``query_offsets`` [queries + 1],
     ``weights`` [documents], ``ranges`` over all documents. Weights are rounded to 40 bits, which
     makes fits on scaled counts agree bit for bit. Raises InputError if no query has both a weighted
-    document and another one, or for features that are too large, or too many.
+    document and another document, or if features are too large or too many.
     """
     weights = _rounded(weights)
     sizes, used = np.diff(query_offsets), _takes_part(weights, query_offsets)

@@ -237,7 +237,7 @@ def fit_towers(
     objective falls. A rank without a click has b = -inf; its rows say nothing about relevance.
 
     ridge: above 0. initial: a fit of these rows with another penalty, to start from. Raises
-    InputError for another ridge, or if nothing was clicked at rank 1, which b is relative to.
+    InputError if ridge is not above 0, or if nothing was clicked at rank 1, which b is relative to.
     """
     if not 0 < number_or_nan(ridge) < np.inf:
         raise InputError(

@@ -52,7 +52,7 @@ _OPTIONS = {
 
 
 def lightgbm() -> Any:
-    """The package; raises InputError where it is not installed."""
+    """The package; raises InputError if it is not installed."""
     try:
         return importlib.import_module("lightgbm")
     except (ImportError, OSError):  # OSError: of the library that it loads

@@ -257,7 +257,7 @@ def plain_decimal(text: str) -> str:
     """The number with a point for its decimals and no groups.
 
     Raises:
-        ValueError: it is no decimal number.
+        ValueError: it is not a decimal number.
     """
     bare = text.strip()
     # "0,125" is a decimal comma: nobody groups after a zero.
@@ -276,7 +276,7 @@ def calculated(text: str) -> float:
     All is floating point, so that no power is large work.
 
     Raises:
-        ValueError: it is no calculation, or its value is complex.
+        ValueError: it is not a calculation, or its value is complex.
         ZeroDivisionError: division by zero.
         OverflowError: a value beyond floating point.
     """

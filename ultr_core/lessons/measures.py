@@ -281,7 +281,7 @@ def belief_risks(lab: Lab) -> Mapping[float, float]:
 
 
 def rank_of_swap(lab: Lab) -> dict[str, float]:
-    """The rank that lesson 8 is about, and how often it is truly looked at."""
+    """The rank that lesson 8 is about, and how often users really look at it."""
     numbers = swapped(lab).numbers
     return {name: numbers[name] for name in ("rank", "real")}
 
@@ -391,7 +391,7 @@ NEARLY_ALL = 0.9
 
 
 def trust_by_rank(lab: Lab) -> dict[str, float]:
-    """How often trusting users click what is irrelevant once they look; needs no click."""
+    """How often trusting users click an irrelevant document once they look; needs no clicks."""
     users, queries, deep = TrustBiasModel.steep(), lab.world().train, _deep_rank(lab.world())
     clicked = users.click_probability(queries.relevance, queries.presented_ranks)
     noise = [float(users.affine(rank)[1] / users.curve.at(rank)) for rank in (1, deep)]
@@ -402,7 +402,7 @@ def trust_by_rank(lab: Lab) -> dict[str, float]:
 
 
 def trust_risks(lab: Lab) -> dict[str, float]:
-    """Test risks of naive, weighted and affine rankers of trusting users, on one click log."""
+    """Test risks of the naive, weighted and affine rankers of trusting users, on one click log."""
     at = lab.at(lab.settings.with_values(users=TRUST))
     methods = {"naive": "naive", "weighted": "propensity", "affine": "affine"}
     return {name: at.trained(0, method).test.risk for name, method in methods.items()}
@@ -432,7 +432,7 @@ LEAVING_METHODS = {
 }  # fmt: skip
 """Methods of the lesson on users who leave, by the names of their numbers."""
 LEAVING_TASK = (10, 2)
-"""Rank and clicks above in the exercise on propensities in hindsight."""
+"""Rank and clicks above in the exercise on hindsight propensities."""
 HEAVIEST = 0.01
 """Share of the clicks whose share of the weight is told."""
 ALIKE = 0.05
@@ -446,7 +446,7 @@ def leaving_lab(lab: Lab) -> Lab:
 
 
 def left_by_rank(lab: Lab) -> dict[str, float]:
-    """How many users are still there at a deep rank, and clicks lost to leaving; needs no click."""
+    """How many users are still there at a deep rank, and clicks lost to leaving, from the curve."""
     at, queries = leaving_lab(lab), lab.world().train
     users, deep = click_model(at.settings), _deep_rank(lab.world())
     assert isinstance(users, LeavingUsers)
@@ -468,7 +468,7 @@ def leaving_risks(lab: Lab) -> dict[str, float]:
 
 
 def left(lab: Lab) -> Found:
-    """Lesson 12: weights in hindsight are unbiased, and lose to biased ones for their variance."""
+    """Lesson 12: hindsight weights are unbiased, and lose to biased ones for their variance."""
     risks, fixed = leaving_risks(lab), baselines(lab)
     ahead = risks["weighted"] - risks["hindsight"]
     alike = abs(ahead) <= ALIKE * abs(fixed["production"] - fixed["skyline"])
@@ -488,7 +488,7 @@ def left(lab: Lab) -> Found:
 
 
 def _heavy_clicks(at: Lab) -> dict[str, float]:
-    """The largest weight in hindsight in the log, and what the heaviest clicks have of all."""
+    """The largest hindsight weight in the log, and what the heaviest clicks have of all."""
     log, stay = at.logs().train, at.settings.continuation
     weight = 1 / hindsight_propensities(true_curve(at.settings), stay, log.rank, log.context)
     order = np.argsort(-weight)

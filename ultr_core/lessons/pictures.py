@@ -72,7 +72,7 @@ def settling_users(lab: Lab, theme: Theme) -> Figure:
 
 
 def trained(lab: Lab, theme: Theme) -> Figure:
-    """Test risks of production, naive, weighted and full information."""
+    """Test risks of production, of the naive and weighted rankers, and of full information."""
     from ultr_core.figures import comparison_figure
 
     return comparison_figure(naive_and_weighted(lab), complete=True, theme=theme)
@@ -113,20 +113,20 @@ def swap_curves(lab: Lab, theme: Theme) -> Figure:
 
 
 def repaired(lab: Lab, theme: Theme) -> Figure:
-    """Test risks of naive, weighted and doubly robust with their intervals."""
+    """Test risks of the naive, weighted and doubly robust rankers, with their intervals."""
     rankers = robust_comparison(lab).rankers
     return _risks({key: rankers[key].risk for key in ROBUST}, theme)
 
 
 def trusted(lab: Lab, theme: Theme) -> Figure:
-    """Test risks of naive, weighted and affine rankers of trusting users."""
+    """Test risks of the naive, weighted and affine rankers of trusting users."""
     found = trust_risks(lab)
     keys = zip(("naive", "propensity", "affine"), found.values(), strict=True)
     return _risks({key: interval_over_draws([risk]) for key, risk in keys}, theme)
 
 
 def left(lab: Lab, theme: Theme) -> Figure:
-    """Test risks of naive, weighted and both hindsight rankers of users who leave."""
+    """Test risks of the naive, weighted and both hindsight rankers of users who leave."""
     found = leaving_risks(lab)
     risks = {LEAVING_METHODS[name]: interval_over_draws([risk]) for name, risk in found.items()}
     return _risks(risks, theme)

@@ -14,9 +14,9 @@ from ultr_core.settings import Settings
 
 @dataclass(frozen=True)
 class PlanStep:
-    """Minutes for one lesson: what to do, and what to ask the room besides its prediction.
+    """Minutes for one lesson: what to do, and what to ask the class besides its prediction.
 
-    ``lesson`` counts from 1, ``reply`` is what a good answer to ``ask`` says.
+    ``lesson`` counts from 1; ``reply`` is what a good answer to ``ask`` says.
     """
 
     minutes: int

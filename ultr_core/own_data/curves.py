@@ -73,7 +73,7 @@ def estimate_findings(found: LogEstimate) -> tuple[Finding, ...]:
 
 
 def training_file(corpus: Corpus, weights: Weights) -> bytes:
-    """A training file of svm_proprank, gzip.
+    """A training file of svm_proprank, gzipped.
 
     Raises InputError as `write_proprank` and `training_file_bytes` do.
     """
@@ -84,7 +84,7 @@ def training_file(corpus: Corpus, weights: Weights) -> bytes:
 def training_file_bytes(corpus: Corpus, weights: Weights) -> int:
     """The most bytes that a training file can take unpacked; see `proprank_bytes`.
 
-    Raises InputError for more than are made for a visitor.
+    Raises InputError for more bytes than a server makes for a visitor.
     """
     size, limit = proprank_bytes(corpus, weights), LARGEST_TRAINING_FILE
     if size > limit.most:

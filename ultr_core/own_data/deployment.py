@@ -150,7 +150,7 @@ def gate(
 
     Without an interval, where `RankerDifference` gives no verdict, and where the estimate ignores
     propensities, no ranker passes. Raises InputError as `compare_with_shown` does, and for
-    candidates outside 1 to ``MOST_CANDIDATES``.
+    candidates outside the range 1 to ``MOST_CANDIDATES``.
     """
     candidates = whole_in_range(candidates, "The number of candidates", 1, MOST_CANDIDATES)
     judge = judge or default_judge(log, curve, clip)

@@ -118,7 +118,7 @@ def _numbers(estimate: Estimate | None, *names: str) -> dict[str, float | None]:
 
 @dataclass(frozen=True)
 class TrueQuality:
-    """How good the ranker is by the grades of the corpus.
+    """How good the ranker is according to the grades of the corpus.
 
     risk: mean over all queries of the summed ranks of relevant documents (equation 2).
     risk_of_log: the same with each query as often as the log shows it. Estimates aim at queries as
@@ -205,7 +205,7 @@ class Evaluation:
 
     @property
     def risks(self) -> tuple[RiskReport, ...]:
-        """The reports on the scale of a risk, comparable with the true risk."""
+        """The reports that are on the scale of a risk, comparable with the true risk."""
         return tuple(report for report in self.reports.values() if not report.normalised)
 
     @property
@@ -316,9 +316,9 @@ def default_judge(log: ClickLog, curve: ExaminationCurve, clip: float | None = N
     if unshown_candidates(log, curve, sees="document").withheld:
         return Judge(estimator, belief)
     told = (
-        f"Lists leave out candidates that other lists of the same query show, so the verdict is by "
-        f"{_BY_DOCUMENT.label} instead of {JUDGE.label}: it divides by the mean examination "
-        "of a document over all presentations."
+        f"Lists leave out candidates that other lists of the same query show, so the verdict uses "
+        f"{_BY_DOCUMENT.label} instead of {JUDGE.label}. {_BY_DOCUMENT.label} divides by the mean "
+        "examination of a document over all presentations."
     )
     return Judge(_BY_DOCUMENT, belief, (told,))
 
@@ -426,7 +426,7 @@ def evaluate_ranker(
     ``judge`` (`judge_by`), by default ``JUDGE``, or the clipped estimator if ``clip`` is given. If
     relevance is fitted, it is refitted for the interval (`Refits`). From the grades also come
     ``measures``, None for `usual_measures`; ``empty`` says whether they leave out queries without a
-    relevant document or count them as 0. Intervals are by session for a
+    relevant document or count them as 0. Intervals come from groups of sessions for a
     `GroupedLog`; otherwise they treat presentations as independent, and documents of a
     presentation as examined independently. If every candidate was shown, click noise changes IPS
     by a factor and a constant (section 5.2); what the log leaves out is in ``unshown``.
@@ -580,7 +580,7 @@ class RankerDifference:
 
     @property
     def sentence(self) -> str:
-        """The verdict in one sentence, and what the log leaves out in a second."""
+        """The verdict in one sentence and, in a second sentence, what the log leaves out."""
         found = self.estimate
         if found is None:
             return f"These clicks cannot compare {self.first} with {self.second}: {self.reason}"

@@ -347,9 +347,9 @@ def with_never_shown(log: ClickLog) -> ClickLog:
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What trains, with a belief about all documents; data: parts of the log, if they were made.
+    """The method that trains, with a belief about all documents; data: parts of the log, if any.
 
-    test, ridge, notices: of the fitted relevance, where the method needs one.
+    test, ridge, notices: of the fitted relevance, if the method needs one.
     """
 
     way: Method

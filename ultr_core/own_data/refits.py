@@ -1,4 +1,4 @@
-"""Intervals of estimates with a fitted relevance: a jackknife over queries that fits it anew."""
+"""Intervals of estimates with a fitted relevance: a jackknife over queries that fits it again."""
 
 from __future__ import annotations
 

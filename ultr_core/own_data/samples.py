@@ -137,9 +137,9 @@ def simulate_own_log(
     number of draws is such that ``settings.clicks`` clicks are expected in all. ``sessions`` keeps
     every event instead of counts. ``pairs`` is the most that each ranker may be trained on.
 
-    Raises InputError for a number of rankers outside 1 to ``MOST_RANKERS``, lists that are cut or
-    vary, a corpus without a query that has relevant and irrelevant documents, or more pairs than
-    that.
+    Raises InputError for a number of rankers outside the range 1 to ``MOST_RANKERS``, lists that
+    are cut or vary, a corpus without a query that has relevant and irrelevant documents, or more
+    pairs than that.
     """
     require_usual(settings, LOGGER_FIELD, SHOWN_FIELD)
     rankers = whole_in_range(rankers, "The number of rankers", 1, MOST_RANKERS)
@@ -284,7 +284,7 @@ def sample_files() -> Mapping[str, SampleFile]:
 
 
 def file_bytes(write: Callable[[Path], object]) -> bytes:
-    """What ``write`` puts into the file whose path it is given, which does not stay."""
+    """The bytes that ``write`` writes to the path it is given; the file is then deleted."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "file"
         write(path)

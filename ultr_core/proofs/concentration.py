@@ -60,10 +60,10 @@ class ClickSums:
 
         Args:
             mean: E[X].
-            variance: variance of X; without any the mean cannot stray.
+            variance: variance of X; if it is 0, the mean cannot deviate.
             draws: number N of independent draws.
             upper: whether means above E[X] are meant.
-            rate: chance of straying as far, on either side.
+            rate: probability of deviating that far, on either side.
 
         Source: Boucheron, Lugosi and Massart, Concentration Inequalities (2013), section 2.2.
         """

@@ -1,4 +1,4 @@
-"""Users who leave after a click, enumerated: what estimates in hindsight are on average.
+"""Users who leave after a click, enumerated: what hindsight estimates are on average.
 
 The query, rankings and fitted relevance of `repairs`, shown as A, B, C, D with p_k = 1 / k. A user
 who is still there clicks at rank k with probability a_k = p_k (r + eps_minus (1 - r)), and stays

@@ -158,7 +158,7 @@ def _merge(first: Tally, second: Tally) -> Tally:
 def running_mean(
     clicks: NDArray[np.bool_], weights: Sequence[Fraction], marks: int = 60
 ) -> tuple[IntArray, FloatArray, FloatArray]:
-    """How an estimate settles: users so far, mean of sum_d c_d v_d, standard error, each [marks].
+    """How an estimate converges: users, mean of sum_d c_d v_d and standard error, each [marks].
 
     clicks bool [users, documents] in order of arrival; the marks are evenly spaced on a
     logarithmic axis.
@@ -212,7 +212,7 @@ class Watched:
 
 
 def watch_users(world: SmallWorld, last: int, reached: int, seed: int) -> Watched:
-    """The users 1 to ``last`` as `watch_user` has them, the last one having read ``reached`` ranks.
+    """Users 1 to ``last`` as `watch_user` returns them; the last has read ``reached`` ranks.
 
     Raises InputError as `watch_user` does.
     """
@@ -354,8 +354,8 @@ class Race:
     """Mean squared errors of estimators of R(S_1) - R(S_2) over numbers of users.
 
     users int [grid]; exact and seen: float64 [grid] for each estimator; error: standard error of
-    ``seen``; predicted: users N* at which weighting overtakes naive; observed: the same read off
-    the simulation. Both are None if there is no crossing.
+    ``seen``; predicted: users N* at which weighting overtakes the naive estimate; observed: the
+    same read off the simulation. Both are None if there is no crossing.
     """
 
     users: NDArray[np.int64]

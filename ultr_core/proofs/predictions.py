@@ -91,9 +91,9 @@ def predicted_failures(world: SmallWorld, name: str, derivation: str) -> Failure
 
 
 def failures_foretold(world: SmallWorld, derivation: str) -> Failures | None:
-    """The `predicted_failures` of a world that is broken; None where the formulas are not for it.
+    """The `predicted_failures` of a broken world; None if the formulas do not apply to it.
 
-    They are for one broken assumption in a world whose assumed curve is right.
+    They apply to one broken assumption in a world whose assumed curve is right.
     """
     if len(world.broken) != 1 or not world.curve_is_right:
         return None

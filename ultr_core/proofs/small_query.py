@@ -97,7 +97,7 @@ def letters_from_ranking(ranks: Sequence[int]) -> str:
 def relevance_from_letters(text: str, size: int) -> tuple[int, ...]:
     """Relevance [documents] from the letters of the relevant ones, "B E F"; none is allowed.
 
-    Raises InputError for a letter that is no candidate.
+    Raises InputError for a letter that is not a candidate.
     """
     letters = {letter for letter in text.upper() if letter.isalpha()}
     unknown = sorted(letters - set(LETTERS[:size]))

@@ -251,7 +251,7 @@ def number_from_text(text: str, name: str) -> Fraction:
 def curve_from_text(text: str, name: str, size: int) -> tuple[Fraction, ...]:
     """A curve of ``size`` ranks from "1, 1/2, 1/3"; the last number is carried on.
 
-    Raises InputError for something that is no number, an empty place or more numbers than
+    Raises InputError for something that is not a number, an empty place or more numbers than
     ``MOST_CANDIDATES``.
     """
     parts = parts_of(text)

@@ -78,7 +78,7 @@ class TowerCase:
         return TowerRows(features, np.arange(rank.size), rank, np.ones(rank.size), clicks)
 
     def fit(self, logger: str) -> Towers:
-        """Both towers, with next to no penalty."""
+        """Both towers, with almost no penalty."""
         form = JOINS[self.clicks if self.fitted is None else self.fitted]
         return fit_towers(self.rows(logger), form, ridge=_RIDGE)
 
@@ -124,7 +124,7 @@ class LinkedRanks:
     def undetermined(self) -> int:
         """Directions of (s, b) in which no probability of a click changes.
 
-        Clicks depend on s_d + b_k, or on both through it, so these are the directions that the
+        Clicks depend on s_d and b_k only through s_d + b_k, so they are the directions that the
         matrix of rows by documents and ranks takes to 0.
         """
         log = self.log

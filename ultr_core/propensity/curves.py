@@ -302,7 +302,7 @@ class AssembledCurve:
         return f"{words}."
 
     def made_by(self, rank: int) -> str:
-        """How the value of a rank was obtained: fitted, measured, interpolated or a guess."""
+        """How the value of a rank was obtained: fitted, measured, interpolated or guessed."""
         return (
             "guess" if rank in self.guessed
             else "fitted" if rank in self.fitted

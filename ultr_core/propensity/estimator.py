@@ -60,7 +60,7 @@ class Belief:
     def follows(self, log: ClickLog) -> NDArray[np.bool_]:
         """Rows whose clicks have probability alpha r + beta, bool [rows].
 
-        For users who may leave, these are the rows without a click above: below a click, whether
+        For users who may leave, they are the rows without a click above: below a click, whether
         a user is still there depends on what else was not clicked.
         """
         found: NDArray[np.bool_] = (log.context == 0) | (self.continuation == 1)
@@ -111,7 +111,7 @@ class Expectation:
     fitted: Callable[[NDArray[np.bool_]], FloatArray] = poor_relevance
 
     def believing(self, relevance: NDArray[np.bool_]) -> Belief:
-        """The belief, about documents of this relevance."""
+        """The belief, with the relevance that is fitted to documents of this true relevance."""
         return replace(self.belief, relevance=self.fitted(relevance))
 
     @property
@@ -216,7 +216,7 @@ FURTHER_CASES: Mapping[Need, tuple[Expectation, ...]] = MappingProxyType(
 """Cases of what only estimators with that need are told."""
 
 CLIP_GRID: tuple[float, ...] = (0.0, 0.05, 0.1, 0.2, 0.5, 1.0)
-"""Thresholds tau that validation chooses from; 0 is none: unclipped. 1 is naive where it clips."""
+"""Thresholds tau that validation chooses from; 0 clips nothing; 1 gives the naive estimate."""
 
 WORKED_CLIP = 0.25
 """The threshold tau that worked numbers of an estimator are for, where they name none."""

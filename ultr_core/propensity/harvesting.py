@@ -118,8 +118,8 @@ def harvest(
     ranks; "all-pairs": one likelihood for all pairs (`all_pairs_curve`). Ranks that such pairs do
     not link with the reference by clicks in both directions are missing (see `Links`).
 
-    Raises InputError for an unknown method, a reference outside the ranks, if all compared clicks
-    are 0, or if no rank is linked with the reference.
+    Raises InputError for an unknown method or a reference outside the ranks, and if all compared
+    clicks are 0 or no rank is linked to the reference.
     """
     ranks = len(sets.exposure)
     reference = checked_reference(reference, ranks)

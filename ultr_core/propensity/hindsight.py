@@ -1,4 +1,4 @@
-"""Propensities in hindsight, for users who leave after a click with probability 1 - lambda.
+"""Hindsight propensities, for users who leave after a click with probability 1 - lambda.
 
 A click at rank k proves that its user stayed after each of the h clicks above it, and examined k:
 
@@ -69,7 +69,7 @@ def _of_rows(log: ClickLog, belief: Belief) -> FloatArray:
     if not belief.continuation > 0:
         raise InputError(
             "If users leave after every click, nothing is known about documents below a click, "
-            "and no weight repairs that; propensities in hindsight need λ above 0.",
+            "and no weight repairs that; hindsight propensities need λ above 0.",
             "continuation",
         )
     return hindsight_propensities(belief.curve, belief.continuation, log.rank, log.context)
@@ -135,8 +135,8 @@ HINDSIGHT_DOUBLY_ROBUST = Estimator(
     "hindsight-doubly-robust",
     "Hindsight doubly robust",
     counts="an impression counts the fitted relevance; a click counts the remainder, divided "
-    "by its propensity in hindsight (at least τ)",
-    words="The fitted relevance, corrected by clicks whose propensity in hindsight is raised "
+    "by its hindsight propensity (at least τ)",
+    words="The fitted relevance, corrected by clicks whose hindsight propensity is raised "
     "to at least τ; users who had left are discounted.",
     expects=(
         RIGHT_CONTINUATION,
@@ -147,7 +147,7 @@ HINDSIGHT_DOUBLY_ROBUST = Estimator(
         NO_BIAS_BUT_NOISE.counting(0.75, 0.25),
         RIGHT_CURVE_BUT_NOISE.counting(0.75, 0.25),
     ),
-    source="Oosterhuis (TOIS 2023), with propensities in hindsight",
+    source="Oosterhuis (TOIS 2023), with hindsight propensities",
     numbers=_doubly_robust,
     worked=((0.5, 2.0, 0.0), (0.125, 4.0, 0.25), (0.125, 2.0, 0.375, 0.5)),
     needs=("curve", "clip", "relevance", "continuation"),

@@ -227,7 +227,7 @@ def session_points(
 ) -> tuple[RankEstimate, ...]:
     """The ratios of an estimate with intervals that leave out a group of sessions at a time.
 
-    On the logarithmic scale, as `jackknife_points` does it: the method's ratios are made anew from
+    On the logarithmic scale, as `jackknife_points` does it: the method's ratios are made again from
     the log without each group. Rows of one session may depend on each other in any way. A rank
     without a click has no interval, for its upper end would take presentations as independent.
 

@@ -111,7 +111,7 @@ _SERVED = (
     "clicks"
 )
 
-_BY_QUERY = f"intervals by query, {JACKKNIFE_GROUPS} groups"
+_BY_QUERY = f"intervals from {JACKKNIFE_GROUPS} groups of queries"
 
 PROPENSITY_METHODS: Mapping[str, PropensityMethod] = MappingProxyType(
     {
@@ -205,7 +205,7 @@ PROPENSITY_METHODS: Mapping[str, PropensityMethod] = MappingProxyType(
                 "ctr",
                 "Uncorrected click rates",
                 "documents are equally relevant at every rank, although rankers are built "
-                "to prevent that; relevance at the top makes the curve too steep",
+                "to prevent that; greater relevance at the top makes the curve too steep",
                 "the naive reading of section 5.3's rates",
                 relevance_free=False,
                 from_displays=estimate_click_rates,

@@ -88,22 +88,21 @@ class PresentationLog:
     Rows with equal cells are one entry; entries are in the order of query, document and position.
 
     query: numbered from 0. document: query times the number of document names, plus the number of
-    its name, so that a document of two queries is two documents. position: from 1.
-    impressions, clicks: of all its rows. swap: the rank with which the landmark traded places in
-    this presentation, 0 if none was recorded. ranker: numbered from 0.
-    propensity: float64 [entries] as in the file, NaN if there is none; None without that column.
-    group: of the session, or of the presentation if there are no sessions, from 0; None without
-    both. above: clicks above in the same presentation, None unless asked for. rows:
-    usable rows of the files. presentations: what is known of them, None if nothing is. repeating:
-    other columns that repeat, if each query was shown once.
-    query_names, document_names: names by number.
-    has_swaps: whether the file has a column of swapped ranks. first_position: 0 or 1, as found.
-    format: of the file, in words. columns: meaning to column name. faults: what was left out.
-    notices: one sentence for each thing a reader should know. events: findings about rows that are
-    views and clicks, and about rows that are neither. longer: rows with more columns than the first
-    line names. copies: files with the same content as another, and which that is. contrary: clicks
-    that name another position or query than their view, of how many that have one. unused: about
-    columns and choices of the reader that were not used, in sentences; "" if there are none.
+    its name, so that a document of two queries is two documents. position: from 1. impressions,
+    clicks: of all its rows. swap: the rank with which the landmark traded places in this
+    presentation, 0 if none was recorded. ranker: numbered from 0. propensity: float64 [entries] as
+    in the file, NaN if there is none; None without that column. group: of the session, or of the
+    presentation if there are no sessions, from 0; None without both. above: clicks above in the
+    same presentation, None unless asked for. rows: usable rows of the files. presentations: what is
+    known of them, None if nothing is. repeating: other columns that repeat, if each query was shown
+    once. query_names, document_names: names by number. has_swaps: whether the file has a column of
+    swapped ranks. first_position: 0 or 1, as found. format: of the file, in words. columns: meaning
+    to column name. faults: what was left out. notices: one sentence for each thing a reader should
+    know. events: findings about rows that are views and clicks, and about rows that are neither.
+    longer: rows with more columns than the first line names. copies: files with the same content as
+    another file, and the name of that file. contrary: how many clicks name another position or
+    query than their view, and how many clicks have a view. unused: about columns and choices of the
+    reader that were not used, in sentences; "" if there are none.
     """
 
     query: Numbers

@@ -117,8 +117,9 @@ def simulate_swaps(
     left out. Section 7.6 uses landmark 1 and K = 21.
 
     relevance, ranks [documents]; query_offsets [queries + 1]. Raises InputError for a landmark
-    outside 1..K, a K that is not a whole number from 1 to ``MOST_PAIRED``, fewer than 1 session, an
-    invalid seed, lists that are all shorter than the landmark, or arrays whose shapes do not match.
+    outside the range 1 to K, a K that is not a whole number from 1 to ``MOST_PAIRED``, fewer than 1
+    session, an invalid seed, lists that are all shorter than the landmark, or arrays whose shapes
+    do not match.
     """
     landmark, last_rank = _checked_design(landmark, last_rank)
     sessions = checked_sessions(sessions)

@@ -233,9 +233,9 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Est
 def estimate_by(estimator: Estimator, log: ClickLog, ranks: ArrayLike, belief: Belief) -> Estimate:
     """What one of ``ESTIMATORS`` says about a ranker: its risk, or a mean rank if normalised.
 
-    ranks [documents] under the ranker to be judged; belief: what the estimator is given. The
-    interval is by session for a `GroupedLog`. Raises InputError as `estimate_risk`,
-    `estimate_mean_rank` and `estimates_by_group` do.
+    ranks [documents] under the ranker to be judged; belief: what the estimator is given. For
+    a `GroupedLog`, the interval comes from groups of sessions. Raises InputError as
+    `estimate_risk`, `estimate_mean_rank` and `estimates_by_group` do.
     """
     numbers = estimator.weigh(log, belief)
     if isinstance(log, GroupedLog):
@@ -249,8 +249,8 @@ def difference_by(
 ) -> Estimate:
     """Risk of one ranker minus that of another, by one of ``ESTIMATORS`` that is not normalised.
 
-    differences [documents] of their ranks. The interval is by session for a `GroupedLog`. Raises
-    InputError as `estimate_difference` does.
+    differences [documents] of their ranks. For a `GroupedLog`, the interval comes from groups of
+    sessions. Raises InputError as `estimate_difference` does.
     """
     numbers = estimator.weigh(log, belief)
     if isinstance(log, GroupedLog):
@@ -388,7 +388,7 @@ class SignedSums(WeighedSums):
     def add(
         self, queries: slice, documents: slice, ranks: FloatArray, against: int | None = None
     ) -> None:
-        """Count a block of queries, float64 [documents, rankers], less those of one ranker.
+        """Count a block of queries, float64 [documents, rankers], minus those of one ranker.
 
         The block stays as it is.
         """

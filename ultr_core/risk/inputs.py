@@ -45,8 +45,8 @@ FloatArray = NDArray[np.float64]
 def checked_places(ranks: ArrayLike, documents: int, *, least: float = 1) -> NDArray[Any]:
     """Ranks [..., documents] under the rankers to be judged, of the number type given.
 
-    Expected ranks need not be whole. Raises InputError for what is no finite number or below
-    ``least``, or another number of documents.
+    Expected ranks need not be whole. Raises InputError for anything that is not a finite number or
+    below ``least``, or another number of documents.
     """
     places = real_numbers(ranks, "Ranks")
     if places.shape[-1:] != (documents,):

@@ -118,8 +118,9 @@ def variance_of_delta(
 ) -> FloatArray:
     """Variance of the contribution of one presentation of each query, float64 [..., queries].
 
-    Var[Delta_hat | x] = sum_d rank(d | S)^2 u_d^2 pi_d (1 - pi_d), for any v; noise-free with the
-    true propensities sum_d rank^2 r (1 - p) / p. Raises InputError where pi > 0 but q = 0.
+    Var[Delta_hat | x] = sum_d rank(d | S)^2 u_d^2 pi_d (1 - pi_d), for any v; without noise and
+    with the true propensities, it is sum_d rank^2 r (1 - p) / p. Raises InputError where pi > 0
+    but q = 0.
     """
     spread = _spread(checked_probabilities(click_probability), numbers)
     squares = np.square(metric.gain(checked_places(ranks, spread.size)))

@@ -32,7 +32,7 @@ MEDIOCRE = (0.25, 0.5)
 
 Origin = Literal["paper", "set-up", "lab", "later"]
 """Whose claim it is: a finding or an argument of the paper; its set-up, which simulator and learner
-are made to follow, so that it is no finding that they do; this lab's own; later work's."""
+are made to follow, so that it is not a finding that they do; this lab's own; later work's."""
 ORIGINS: tuple[Origin, ...] = ("paper", "set-up", "lab", "later")
 
 
@@ -63,7 +63,7 @@ def worse(
 def weighting_wins(
     low: float, high: float, name: Callable[[Point], str]
 ) -> Callable[[StudyResult], Finding]:
-    """Weighted better than naive wherever x is from ``low`` to ``high``."""
+    """Whether weighting beats the naive ranker wherever x is from ``low`` to ``high``."""
 
     def decide(result: StudyResult) -> Finding:
         return _together(
@@ -170,7 +170,7 @@ def naive_is_flat(least_x: float) -> Callable[[StudyResult], Finding]:
 
 
 def clipping_helps(result: StudyResult) -> Finding:
-    """Clipped better than weighted, on average over few clicks."""
+    """Whether the clipped ranker is better than the weighted ranker, on average over few clicks."""
     few = [p for p in _points(result) if p.x <= FEW_CLICKS]
     gain = _mean_over(result, [(("propensity", p), ("clipped", p)) for p in few])
     return _together([_part(f"mean over n up to {FEW_CLICKS:,}", gain)])
@@ -246,7 +246,7 @@ def _equal(differences: Iterable[float]) -> Finding:
 
 
 def gap_grows(result: StudyResult) -> Finding:
-    """The gap between naive and weighted grows with every step of the noise, at each n."""
+    """Whether the gap between naive and weighted grows with every step of the noise, at each n."""
     parts = []
     for series in _series(result):
         points = _points(result, series)
@@ -260,7 +260,7 @@ def gap_grows(result: StudyResult) -> Finding:
 
 
 def gap_is_larger(result: StudyResult) -> Finding:
-    """The gap between naive and weighted is larger at the most noise than at none, at each n."""
+    """Whether the gap between naive and weighted is larger with the most noise, at each n."""
     parts = []
     for series in _series(result):
         first, *_, last = _points(result, series)
@@ -284,13 +284,15 @@ def above_can_be_worse(result: StudyResult) -> Finding:
 
 
 def mediocre_can_win(result: StudyResult) -> Finding:
-    """Weighted better than naive at some assumed eta that is ``MEDIOCRE``."""
+    """Whether weighting beats the naive ranker at some assumed eta that is ``MEDIOCRE``."""
     found = {p.x: _worse(result, ("naive", p), ("propensity", p)) for p in result.plan.points}
     low, high = MEDIOCRE
     wrong = {x: gain for x, gain in found.items() if low <= abs(x - 1) <= high}
     best = max(wrong, key=lambda x: wrong[x].low)
     wins = [x for x, gain in found.items() if gain.low > 0]
-    range_ = f" It beats naive at η′ from {min(wins):g} to {max(wins):g}." if wins else ""
+    range_ = (
+        f" It beats the naive ranker at η′ from {min(wins):g} to {max(wins):g}." if wins else ""
+    )
     return _together([_part(f"η′ = {best:g}", wrong[best])], range_)
 
 
@@ -304,7 +306,7 @@ def zero_is_naive(result: StudyResult) -> Finding:
 
 
 def in_order(*methods: str) -> Callable[[StudyResult], Finding]:
-    """Each method worse than the next, where the study is read."""
+    """Whether each method is worse than the next, where the study is read."""
 
     def decide(result: StudyResult) -> Finding:
         point = result.point(result.plan.study.read_at)
@@ -340,7 +342,7 @@ def _minus(one: str, other: str) -> str:
 
 
 def hole_stays(result: StudyResult) -> Finding:
-    """Weighting by rank no better with the most clicks than where the study is read."""
+    """With the most clicks, weighting by rank is no better than where the study is read."""
     read, last = result.point(result.plan.study.read_at), _points(result)[-1]
     if read == last:
         return Finding(f"No point has more than {read.x:,.0f} clicks.", decided="not checkable")
@@ -513,7 +515,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "With very few clicks, the clipped ranker is worse than the naive ranker, which "
                 "τ = 1 would give.",
                 "7.2",
-                f"{_LOW} with the fewest clicks, clipped against naive.",
+                f"{_LOW} with the fewest clicks, the clipped ranker against the naive ranker.",
                 worse("clipped", "naive", 0, _clicks),
                 "lab",
             ),
@@ -571,7 +573,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
             ),
             Rule(
                 "gap-larger",
-                "With the most noise, weighting is further ahead of naive than without noise.",
+                "With the most noise, weighting is further ahead of the naive ranker "
+                "than without noise.",
                 "7.4",
                 "The lower end of the interval of the gap's change from no noise to the most is "
                 "above 0, at both numbers of clicks.",
@@ -582,16 +585,16 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "more-data-helps-propensity",
                 f"Five times as many clicks improve the weighted ranker by more than {_OF_GAP}.",
                 "7.4",
-                "The lower end of the interval of the gain, averaged over all ε₋, is above "
-                f"{FLAT:.0%} of the gap.",
+                "The lower end of the interval of the gain, averaged over all values of ε₋, is "
+                f"above {FLAT:.0%} of the gap.",
                 more_data_helps(0.0),
             ),
             Rule(
                 "more-data-no-use-naive",
                 f"Five times as many clicks change the naive ranker by less than {_OF_GAP}.",
                 "7.4",
-                f"The interval of the change, averaged over all ε₋, is within {FLAT:.0%} of "
-                "the gap. The paper says so only in section 7.3.",
+                "The interval of the change, averaged over all values of ε₋, is within "
+                f"{FLAT:.0%} of the gap. The paper says so only in section 7.3.",
                 more_data_is_no_use(0.0),
                 "lab",
             ),
@@ -599,7 +602,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
         "misspecification": (
             Rule(
                 "below-is-tolerable",
-                "Overestimating small propensities (η′ < 1) is tolerable: it still beats naive.",
+                "Overestimating small propensities (η′ < 1) is tolerable: weighting "
+                "still beats the naive ranker.",
                 "7.5",
                 f"{_LOW} at every assumed η from 0.25 to 0.9.",
                 weighting_wins(0.25, 0.9, _assumed),
@@ -616,7 +620,9 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "Far too much assumed bias can be worse than no weighting.",
                 "7.5",
                 f"{_LOW} at the largest assumed η.",
-                worse("propensity", "naive", -1, lambda p: f"η′ = {p.x:g} against naive"),
+                worse(
+                    "propensity", "naive", -1, lambda p: f"η′ = {p.x:g} against the naive ranker"
+                ),
                 "lab",
             ),
             Rule(
@@ -650,7 +656,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "With {most} clicks, fitted relevance on its own is worse than fitted relevance "
                 "corrected by clicks.",
                 "7.2",
-                f"{_LOW} with the most clicks, direct against doubly robust.",
+                f"{_LOW} with the most clicks, the direct ranker against the doubly robust ranker.",
                 better_than("doubly-robust", "direct", at=-1),
                 "later",
             ),
@@ -659,9 +665,10 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
             Rule(
                 "affine-beats-weighting",
                 "With 45,000 clicks from users who trust the top, dividing by examination beats "
-                "naive, and the affine correction beats dividing.",
+                "the naive ranker, and the affine correction beats dividing.",
                 "5.4",
-                f"{_LOW} at 45,000 clicks, naive against weighted and weighted against affine.",
+                f"{_LOW} at 45,000 clicks, the naive ranker against the weighted ranker "
+                "and the weighted ranker against the affine ranker.",
                 in_order("naive", "propensity", "affine"),
                 "later",
             ),

@@ -33,7 +33,7 @@ FORMAT = "unbiased LTR lab, finished cells, 1"
 
 
 class Journal:
-    """Results so far, in order of arrival; ``done`` has them by key."""
+    """Results so far, in order of arrival; ``done`` contains them by key."""
 
     def __init__(self, file: FileIO, path: Path, done: dict[str, CellResult]) -> None:
         self._file, self._path = file, path

@@ -49,7 +49,7 @@ _AHEAD = {
     0: "neither ranker is clearly ahead",
 }
 _FALSE = (0.5, 1.5)  # assumed eta, where users have 1
-_ON_ONE_LOG = "One click log has no interval, so it shows no difference."
+_ON_ONE_LOG = "One click log gives no interval, so it cannot show whether there is a difference."
 
 
 def _curve_headline(result: StudyResult, last: Point) -> str:
@@ -82,8 +82,8 @@ def _map_headline(result: StudyResult) -> str:
     if not wins + loses:
         return "Neither ranker is clearly ahead at any point of the map."
     if loses:
-        return f"Weighting beats naive at {wins} points of the map and loses at {loses}."
-    return f"Weighting beats naive at {wins} of {len(gains)} points and loses at none."
+        return f"Weighting beats the naive ranker at {wins} points of the map and loses at {loses}."
+    return f"Weighting beats the naive ranker at {wins} of {len(gains)} points and loses at none."
 
 
 def _without_interval(result: StudyResult) -> list[str]:

@@ -38,7 +38,7 @@ def require_countable(impressions: IntArray) -> None:
 
 
 def require_log(log: object) -> None:
-    """Raise InputError for what is no ClickLog."""
+    """Raise InputError for anything that is not a ClickLog."""
     if not isinstance(log, ClickLog):
         raise InputError(
             f"The click log is {quoted(log)}; it must be a ClickLog, such as simulate_counts or "

@@ -50,7 +50,8 @@ def check_noise(eps_plus: float, eps_minus: float) -> None:
 
 
 def checked_relevance(relevance: ArrayLike) -> FloatArray:
-    """Return the relevance as float64; raises InputError for what is no finite number."""
+    """Return the relevance as float64; raises InputError for anything that is not a finite
+    number."""
     array = real_numbers(relevance, "Relevance")
     require_finite(array, "relevance")
     return array.astype(np.float64)
@@ -174,7 +175,7 @@ class TrustBiasModel:
         """The trust bias of Oosterhuis' simulations (2021 and 2022), for ranks 1 to ``ranks``.
 
         theta_k = 0.35/k + 0.65/(1 + 0.05 (k - 1)), eps_plus_k = 1/(1 + 0.005 (k - 1)),
-        eps_minus_k = 0.65/k. Raises InputError for ranks outside 1 to 1,000,000.
+        eps_minus_k = 0.65/k. Raises InputError for ranks outside the range 1 to 1,000,000.
         """
         ranks = whole_in_range(ranks, "The number of ranks with trust bias", 1, 1_000_000)
         k = np.arange(1.0, ranks + 1.0)
@@ -188,7 +189,7 @@ class TrustBiasModel:
         """The trust bias ``trust_1`` of Vardasbi et al. (CIKM 2020), for ranks 1 to ``ranks``.
 
         theta_k = 1/k, eps_plus_k = 0.98 - (k - 1)/100, eps_minus_k = 0.65/k; eps_plus falls to 1/2
-        and stays at 1/2. Raises InputError for ranks outside 1 to 1,000,000.
+        and stays at 1/2. Raises InputError for ranks outside the range 1 to 1,000,000.
         """
         ranks = whole_in_range(ranks, "The number of ranks with trust bias", 1, 1_000_000)
         k = np.arange(1.0, ranks + 1.0)

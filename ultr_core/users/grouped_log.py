@@ -25,14 +25,14 @@ def by_session(groups: int) -> str:
     """What intervals that leave out groups of sessions take as independent, in words.
 
     >>> by_session(100)
-    'intervals by session, 100 groups'
+    'intervals from 100 groups of sessions'
     """
-    return f"intervals by session, {counted(groups, 'group')}"
+    return f"intervals from {counted(groups, 'group')} of sessions"
 
 
 def session_notice(groups: int) -> str:
     """What a reader must know of intervals by session, in one sentence."""
-    return f"Clicks of one session may depend on each other, so {by_session(groups)}, are given."
+    return f"Clicks of one session may depend on each other, so {by_session(groups)} are given."
 
 
 @dataclass(frozen=True, eq=False)

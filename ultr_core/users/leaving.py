@@ -232,7 +232,7 @@ def leave_after_clicks(
 ) -> Sessions:
     """The same presentations, of users who leave with probability 1 - lambda after each click.
 
-    sessions: of users who never leave. What these would have clicked does not depend on leaving, so
+    sessions: of users who never leave. What they would have clicked does not depend on leaving, so
     that what is above the first click after which a user leaves, and that click, is what a leaving
     user does. ranks [documents] as presented; the same seed gives the same clicks. Clicks come by
     presentation, then by rank. Raises InputError for a lambda outside [0, 1].

@@ -225,7 +225,7 @@ RANDOM = Logger(
     lambda query: np.full(query.scores.size, (query.scores.size + 1) / 2.0),
     "the uniform logger of counterfactual evaluation",
 )
-"""Alone it is no logger that anybody would run; it is a part of a mixture."""
+"""Alone it is not a logger that anybody would run; it is a part of a mixture."""
 
 LOGGERS: Mapping[str, Logger] = MappingProxyType(
     {

@@ -54,7 +54,7 @@ USERS: Mapping[str, Users] = MappingProxyType(
             Users(
                 "trust-mild",
                 "Trust bias, mild",
-                "Users click on irrelevant documents more often the higher these are shown: "
+                "Users click on irrelevant documents more often the higher up they are shown: "
                 "θ = 0.35/k + 0.65/(1 + 0.05(k − 1)), ε₊ = 1/(1 + 0.005(k − 1)) and ε₋ = 0.65/k at "
                 f"rank k. {_OWN}",
                 lambda *_: TrustBiasModel.published(200),
@@ -64,8 +64,8 @@ USERS: Mapping[str, Users] = MappingProxyType(
             Users(
                 "trust-steep",
                 "Trust bias, steep",
-                "Users click on irrelevant documents more often the higher these are shown: θ = "
-                "1/k, "
+                "Users click on irrelevant documents more often the higher up they are shown: "
+                "θ = 1/k, "
                 f"ε₊ = 0.98 − (k − 1)/100, at least 0.5, and ε₋ = 0.65/k at rank k. {_OWN}",
                 lambda *_: TrustBiasModel.steep(200),
                 "Vardasbi, Oosterhuis and de Rijke (CIKM 2020)",

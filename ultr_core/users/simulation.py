@@ -231,7 +231,7 @@ def simulate_counts(
 
     click_probability pi [documents], ranks [documents] as presented, query_offsets [queries + 1].
     The same seed gives the same log. Raises InputError for probabilities outside [0, 1], draws
-    outside 1 to ``MOST_SIMULATED``, or arrays whose shapes do not match.
+    outside the range 1 to ``MOST_SIMULATED``, or arrays whose shapes do not match.
 
     Two queries of two documents; users always look at rank 1, half of them at rank 2, and click
     what is relevant:

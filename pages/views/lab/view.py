@@ -209,7 +209,8 @@ def _numbers_of(comparison: Comparison) -> None:
         spread = f"Intervals: 95%, from the spread over {comparison.draws} click logs."
         st.markdown(
             "Risk: mean over the test queries of the summed ranks of relevant documents. "
-            f"Mean rank: per relevant document. {spread if comparison.draws > 1 else NO_INTERVAL} "
+            "Mean rank: the mean of the ranks of the relevant documents. "
+            f"{spread if comparison.draws > 1 else NO_INTERVAL} "
             "C and the threshold τ of the clipped ranker are chosen on the validation clicks of "
             "each log, so the choice is noisy with few clicks. With τ = 1 every click counts once "
             "(naive); τ = 0 clips nothing."

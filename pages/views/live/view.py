@@ -94,14 +94,18 @@ def _reading(result: LiveResult) -> None:
         if contest.test.decided == 0:
             st.markdown(f"**{contest.sentence}**")
             continue
-        traffic = traffic_words(contest.test.win_share)
+        share = contest.test.win_share
+        traffic = (
+            "No amount of traffic makes 80% of such experiments significant"
+            if share == 0.5
+            else "Traffic needed for 80% of such experiments to be significant: "
+            f"{traffic_words(share)}"
+        )
         words = (
             f"**{contest.sentence}** {contest.null_sentence} The relative risk (share of the "
             "decided queries that it lost, divided by one half) is "
-            f"{contest.test.relative_risk:.2f}. Traffic needed for 80% of such experiments to be "
-            f"significant: {traffic}; with the number that the paper had, "
-            f"{contest.paper_power:.0%} "
-            f"would be."
+            f"{contest.test.relative_risk:.2f}. {traffic}; with as many decided queries as the "
+            f"paper had, {contest.paper_power:.0%} would be."
         )
         st.markdown(words)
 

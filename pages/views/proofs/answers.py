@@ -118,12 +118,16 @@ _CROSSING = 7  # line of the number of users
 
 def _overtaking(walk: Walk, world: SmallWorld) -> str:
     if len(walk.lines) < _CROSSING:
-        return "In this world weighting never overtakes naive, or is ahead from the first click"
+        return (
+            "In this world weighting never overtakes the naive estimate, or is ahead from the "
+            "first click"
+        )
     users = walk.lines[_CROSSING - 1].value.closed
     clicks = users * world.users.clicks_per_user
     return (
-        "For this one query and the difference between its two rankers, weighting beats naive "
-        f"after {counted(math.ceil(clicks), 'click')} by about {counted(math.ceil(users), 'user')}"
+        "For this one query and the difference between its two rankers, weighting beats the naive "
+        f"estimate after {counted(math.ceil(clicks), 'click')} by about "
+        f"{counted(math.ceil(users), 'user')}"
     )
 
 

@@ -162,8 +162,8 @@ def _naive_against_weighted(world: SmallWorld, settings: Settings) -> None:
         return
     if found.predicted is None or found.predicted_clicks is None:
         text = (
-            "**In this world weighting never overtakes naive**, or is ahead from the first click: "
-            "its own bias or its variance is too large."
+            "**In this world weighting never overtakes the naive estimate**, or is ahead from the "
+            "first click: its own bias or its variance is too large."
         )
     else:
         seen = "beyond the picture" if found.observed_clicks is None else (
@@ -171,7 +171,7 @@ def _naive_against_weighted(world: SmallWorld, settings: Settings) -> None:
         )  # fmt: skip
         clicks = counted(found.predicted_clicks, "click")
         text = (
-            f"**Predicted: weighting is ahead of naive after {clicks}** (about "
+            f"**Predicted: weighting is ahead of the naive estimate after {clicks}** (about "
             f"{counted(math.ceil(found.predicted), 'user')}). Seen in the simulation: "
             f"{seen}. This race is on one query with a handful of documents; on the Lab's corpus, "
             "where rankers are trained, it takes many more clicks."

@@ -42,11 +42,11 @@ def _log(page: PageContext, settings: Settings) -> None:
         page, "own-log", "Click log",
         "The estimate uses swaps if the log records them, otherwise documents that moved between "
         "ranks. The same on the command line: `python -m ultr_core propensities LOG`.",
-        "CSV or JSON lines (plain, gzip or zstandard), or Parquet. Columns query, document, "
-        "position, click; optionally impressions, swapped_rank (the landmark itself for a "
-        "control) and ranker. Only this session sees the file; it is deleted when the session "
-        "ends. The page Your data takes larger logs, in several files and with other column "
-        "names; the command line takes logs of any size.",
+        "CSV or JSON lines (plain, or compressed with gzip or zstandard), or Parquet. Columns "
+        "query, document, position, click; optionally impressions, swapped_rank (the landmark "
+        "itself for a control) and ranker. Only this session sees the file; it is deleted when the "
+        "session ends. The page Your data takes larger logs, in several files and with other "
+        "column names; the command line takes logs of any size.",
         small=True,
     )  # fmt: skip
     method = str(control(OWN_METHOD, keep=True))

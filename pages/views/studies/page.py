@@ -178,9 +178,9 @@ def _map_key(result: StudyResult) -> str:
     unweighted = "η′ = 0" if result.plan.study.series_field == "assumed_eta" else "η = 0"
     return (
         "**In each cell:** what weighting gains over the naive ranker, as a percentage of the "
-        "gap between production and skyline. Blue: weighting is ahead; orange: naive is ahead; (in "
-        f"brackets): cannot be told apart. The white 0 at {unweighted} is exact: there every "
-        "weight is 1, so both rankers are the same."
+        "gap between production and skyline. Blue: weighting is ahead; orange: the naive "
+        f"ranker is ahead; (in brackets): cannot be told apart. The white 0 at {unweighted} is "
+        "exact: there every weight is 1, so both rankers are the same."
     )
 
 

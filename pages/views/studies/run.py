@@ -80,10 +80,10 @@ def stop() -> None:
 
 
 def run(lab: Lab, plan: Plan, loss: Loss, chart: Slot, headline: Slot) -> None:
-    """Run the cells of a plan with progress and partial pictures, then show the page anew.
+    """Run the cells of a plan with progress and partial pictures, then show the page again.
 
     Every message to the page is a point at which a click on Stop ends the run, and on anything
-    else begins it anew; finished cells are remembered by the server, so that nothing is lost.
+    else begins it again; finished cells are remembered by the server, so that nothing is lost.
     """
     st.button("Stop", key="stop-study", icon=":material/stop_circle:", on_click=stop)
     place = st.empty()

@@ -257,7 +257,7 @@ def allowed_path(text: str, root: str) -> Path:
 def allowed_corpus(text: str, root: str) -> Path:
     """A file below ``root``, or of a directory there the training part.
 
-    Raises InputError as `allowed_path` does, and for a directory that is no corpus.
+    Raises InputError as `allowed_path` does, and for a directory that is not a corpus.
     """
     place = Path(_allowed(text, root))
     return allowed_path(str(training_file_of(place)) if place.is_dir() else text, root)

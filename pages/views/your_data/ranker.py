@@ -102,7 +102,7 @@ def train(
     """Train with progress, keep the ranker or the sentence that says why there is none.
 
     Every message to the page is a point at which Stop ends the work, and another control begins
-    it anew.
+    it again.
     """
     st.button("Stop", key="data-stop", icon=":material/stop_circle:", on_click=stop)
     place = st.empty()

@@ -1,4 +1,4 @@
-"""Propensities in hindsight are of users and ranks that can be."""
+"""Hindsight propensities are of users and ranks that can be."""
 
 from __future__ import annotations
 

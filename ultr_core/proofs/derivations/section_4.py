@@ -198,7 +198,8 @@ def misspecified(ways: Ways) -> Walk:
     )
     write.line(
         r"\sum_d\mathrm{rank}(d|S)\,\frac{p_d}{q_d}\,(\epsilon_+r(d)+\epsilon_-(1-r(d)))",
-        "Each document counts p/q times: (rank)^(η′ − η) for power laws. η′ = 0 is naive.",
+        "Each document counts p/q times: (rank)^(η′ − η) for power laws. η′ = 0 is the naive "
+        "estimate.",
         dot(weights, times(world.position, world.constant_noise)),
         assumes="examination depends only on the rank, and noise is constant",
     )

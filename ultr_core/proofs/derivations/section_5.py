@@ -170,7 +170,8 @@ def trust_correction(ways: Ways) -> Walk:
 
     write.line(
         r"\mathbb E\Big[\sum_{d\ shown}\mathrm{rank}(d|S)\,\frac{c(d)-\beta_d}{\alpha_d}\Big]",
-        "Each shown document counts, clicked or not, with α = q(ε₊ − ε₋) and β = q ε₋ of its rank.",
+        "Each shown document counts, clicked or not, with the α and β of its rank: "
+        "α = q(ε₊ − ε₋) and β = q ε₋.",
         ways.mean(weights).less(constant),
         "",
     )

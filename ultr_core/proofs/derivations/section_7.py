@@ -1,4 +1,4 @@
-"""Section 7.2: clipping, and the number of clicks at which weighting overtakes naive."""
+"""Section 7.2: clipping, and when weighting overtakes the naive estimate."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def overtaking(ways: Ways) -> Walk:
     write.line(
         r"b_{naive}=\mathbb E[\hat R_{naive}(S_1)-\hat R_{naive}(S_2)]"
         r"-(\epsilon_+-\epsilon_-)(R(S_1)-R(S_2))",
-        "The bias of naive, which no number of clicks removes.",
+        "The bias of the naive estimate, which no number of clicks removes.",
         ways.mean(naive_values).less(target),
         "",
     )
