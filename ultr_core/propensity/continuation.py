@@ -15,7 +15,9 @@ holds from two presentations of a list up.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -108,9 +110,9 @@ def estimate_continuation(log: ClickLog) -> ContinuationEstimate:
 
 
 def log_of_fixed_lists(
-    presentation: ArrayLike,
-    query: ArrayLike,
-    document: ArrayLike,
+    presentation: Iterable[Any],
+    query: Iterable[Any],
+    document: Iterable[Any],
     position: ArrayLike,
     click: ArrayLike,
 ) -> ClickLog:
@@ -121,8 +123,8 @@ def log_of_fixed_lists(
     documents in the order of their list.
 
     Raises InputError unless every query has one list: another document at a position, or one
-    document at two; for presentations that are not whole or have two queries; for values that are
-    no positions or clicks, and columns of unequal length.
+    document at two; for presentations that are not whole or have two queries; for other values of
+    position and click, and columns of unequal length.
 
     >>> log = log_of_fixed_lists([1, 1, 2, 2], "qqqq", list("abab"), [1, 2, 1, 2], [1, 1, 0, 1])
     >>> list(zip(log.document.tolist(), log.context.tolist(), log.clicks.tolist()))
@@ -153,7 +155,9 @@ def log_of_fixed_lists(
         )
     offsets = np.append(0, np.cumsum(sizes))
     hit = clicked > 0
-    sessions = Sessions(query_of_page, page[hit], slot[hit])
+    sessions = Sessions(
+        query_of_page.astype(np.int32), page[hit].astype(np.int64), slot[hit].astype(np.int64)
+    )
     return count_by_clicks_above(sessions, slots[1], offsets)
 
 
@@ -164,7 +168,7 @@ def _as_numbers(values: ArrayLike, what: str) -> FloatArray:
         raise InputError(f"{what} must be numbers.", what.lower()[:-1]) from None
 
 
-def _require_rows(columns: list[NDArray[np.generic]]) -> None:
+def _require_rows(columns: list[NDArray[Any]]) -> None:
     """Raise InputError unless columns [rows] are alike, with positions and clicks at the end."""
     *_, place, clicked = columns
     if len({each.shape for each in columns}) > 1 or place.ndim != 1 or not place.size:
@@ -177,10 +181,10 @@ def _require_rows(columns: list[NDArray[np.generic]]) -> None:
 
 def _require_one_list(
     moved: NDArray[np.bool_],
-    given: list[NDArray[np.generic]],
+    given: list[NDArray[Any]],
     place: FloatArray,
     other: IntArray,
-    documents: NDArray[np.generic],
+    documents: NDArray[Any],
 ) -> None:
     """Raise InputError where a row shows another document than the first at its position."""
     if not moved.any():
