@@ -104,6 +104,7 @@ class PresentationLog:
     line names. copies: files with the same content as another, and which that is. contrary: clicks
     that name another position or query than their view, of how many that have one. unused: about
     columns and choices of the reader that were not used, in sentences; "" if there are none.
+    header: names of all columns of the first file.
     """
 
     query: Numbers
@@ -128,6 +129,7 @@ class PresentationLog:
     faults: tuple[RowFault, ...]
     notices: tuple[str, ...]
     events: tuple[str, ...] = ()
+    header: tuple[str, ...] = ()
     longer: int = 0
     copies: tuple[tuple[str, str], ...] = ()
     contrary: tuple[int, int] = (0, 0)
