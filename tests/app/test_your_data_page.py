@@ -309,6 +309,21 @@ def test_columns_of_other_names_are_mapped_by_hand(page: AppTest) -> None:
     assert "query=search,document=page_url,position=place,click=hit" in check
 
 
+def test_a_query_column_of_an_unknown_name_is_asked_for_at_the_log(page: AppTest) -> None:
+    sampled(page, "corpus")
+    named_so = sample_files()["log"].data.replace(b"query,", b"topic,", 1)
+    upload(page, "log", "mine.csv", named_so)
+    assert not page.exception
+    assert mentions(page.error[0].value, "topic", "qid")
+    panel = next(each for each in page.expander if "columns" in each.label)
+    assert panel.proto.expanded
+    token = bench(page).files["log"].token
+    page.selectbox(key=f"data-column-query-{token}").set_value("topic").run()
+    assert not page.error
+    page.selectbox(key=f"data-column-query-{token}").set_value("").run()
+    assert page.error
+
+
 def test_a_column_can_be_said_to_be_none(page: AppTest) -> None:
     paged = LOG.replace(b"click\n", b"click,page\n").replace(b",0\n", b",0,2\n")
     upload(page, "log", "mine.csv", paged.replace(b",1\n", b",1,2\n"))

@@ -237,7 +237,10 @@ def of_the_propensities_page(lab: Lab) -> Iterator[str]:
 def of_other_pages() -> Iterator[str]:
     yield from (*data_words.LOOKS_LIKE.values(), *data_words.HELP.values())
     difference = RankerDifference("a", "b", Estimate.normal(-1.0, 0.1, 9, 9.0))
-    yield from (gate_words.gate_promise(), *gate_words.gate_points(Gate(difference, 2), 2))
+    yield from (
+        gate_words.gate_promise(),
+        *gate_words.gate_points(Gate(difference, 2), 2, by_fold=True),
+    )
     for study in study_words.FORMULAS:
         yield from (study_words.meaning(study), study_words.on_own_corpus(study))
     yield from (repair_words.how_enumerated(), *map(repair_words.WORDS.text, ("others", "loggers")))

@@ -57,16 +57,16 @@ class Measured:
     def rule(self) -> str:
         """The rule in one sentence, with its counts."""
         without = self.left_out + self.as_zero
+        ties = "scores count with the mean over all their orders."
+        if not without:
+            return f"Equal {ties}"
         queries = part_of(without, self.counted + self.left_out, "query", "queries")
         found = "is" if without == 1 else "are"
         done = "count as 0" if self.as_zero else f"{found} left out"
         if self.as_zero == 1:
             done = "counts as 0"
         grade = "a grade above 0" if self.lowest == 1 else f"grade {self.lowest} or more"
-        return (
-            f"{queries} no document of {grade} and {done}; equal scores count with the mean over "
-            "all their orders."
-        )
+        return f"{queries} no document of {grade} and {done}; equal {ties}"
 
 
 class Places(NamedTuple):

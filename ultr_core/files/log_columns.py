@@ -20,7 +20,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "document", "document_id", "doc", "doc_id", "docid", "item", "item_id", "object_id",
             "event_attributes.object.object_id", "url", "sku", "asin", "product_id", "product",
             "listing_id", "result_id", "result_url", "doc_url", "link", "content_id", "article_id",
-            "entity_id", "video_id", "hotel_id", "prop_id", "item_sku",
+            "entity_id", "video_id", "hotel_id", "prop_id", "item_sku", "product_sku",
         ),
         "position": (
             "position", "pos", "rank", "slot", "ordinal", "event_attributes.position.ordinal",

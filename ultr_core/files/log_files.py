@@ -499,7 +499,9 @@ def _counted_log(
         contrary = (events.elsewhere, sizes.clicks - sizes.clicks_without - events.alone)
     copies = copies_in(relation.parts)
     unused = " ".join(filter(None, (unused, *_without_effect(relation, meanings, columns, how))))
-    log = replace(log, copies=copies, contrary=contrary, unused=unused)
+    log = replace(
+        log, copies=copies, contrary=contrary, unused=unused, header=tuple(relation.first.header)
+    )
     notices[:0] = [text for text in (log.copied, log.contradicted, log.unused) if text]
     return replace(
         log, notices=(*notices, *joined, *_sentences(log, rows)), events=joined,

@@ -10,7 +10,7 @@ from ultr_core.lazy import on_demand
 
 if TYPE_CHECKING:
     from ultr_core.inspection.inspection import Inspection
-    from ultr_core.inspection.joined import JoinedLog, Overlap, join_log
+    from ultr_core.inspection.joined import JoinedLog, Overlap, join_log, require_queries
     from ultr_core.inspection.of_corpus import inspect_corpus, inspect_splits
     from ultr_core.inspection.of_curve import inspect_curve, rescaled_notice
     from ultr_core.inspection.of_file import inspect_file, inspect_upload, is_log, kind_of
@@ -52,6 +52,7 @@ __all__ = [
     "last_rank_of",
     "own_curve",
     "require_covered",
+    "require_queries",
     "rescaled_notice",
     "sees_of",
     "uncovered",

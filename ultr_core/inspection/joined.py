@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ultr_core.corpus import Corpus
 from ultr_core.corpus.ranking import query_of_document
 from ultr_core.errors import InputError, quoted
+from ultr_core.files.log_columns import COLUMNS, in_words
 from ultr_core.files.name_tables import NameTable
 from ultr_core.propensity import DisplayCounts, PresentationLog
 from ultr_core.users import ClickLog, GroupCounts, GroupedLog
@@ -70,6 +71,19 @@ class JoinedLog:
     lost: str = ""
 
 
+def require_queries(log: PresentationLog, name: str) -> None:
+    """Raise InputError for a log without a query column, which no corpus can be joined with."""
+    if "query" in log.columns or log.query_names != ("",):
+        return
+    but = f", but {in_words(log.header)}" if log.header else ""
+    raise InputError(
+        f"The log has no query column{but}; its rows cannot be matched with {name}, so say which "
+        "column contains each row's query, or add one (also understood for query: "
+        f"{', '.join(COLUMNS['query'][1:])}).",
+        "query",
+    )
+
+
 def join_log(
     log: PresentationLog,
     corpus: Corpus,
@@ -93,12 +107,7 @@ def join_log(
     query column, if no query is kept, or if the corpus file may contain document ids that were not
     read.
     """
-    if "query" not in log.columns and log.query_names == ("",):
-        raise InputError(
-            f"The log has no query column, so its rows cannot be matched with {name}; say which "
-            "column contains each row's query, or add one.",
-            "query",
-        )
+    require_queries(log, name)
     if corpus.document_ids is None and corpus.unread_ids:
         raise InputError(
             f"A log cannot be joined with {name} until its document ids are read: "

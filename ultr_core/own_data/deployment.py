@@ -44,7 +44,11 @@ _FIT_TAKEN_AS_KNOWN = (
     "Clipped"
 )
 
-_UNKNOWN = "If these clicks, or some of them, trained the ranker, the promise does not hold."
+_UNKNOWN = (
+    "If these clicks, or some of them, trained the ranker, the promise does not hold; for scores "
+    "by rankers trained on the other queries' clicks it was not measured."
+)
+_IF_RIGHT = "The propensities are taken as right."
 
 
 @dataclass(frozen=True)
@@ -88,13 +92,13 @@ class Gate:
 
     @property
     def sentence(self) -> str:
-        """The answer in one sentence; where nobody knows what trained the ranker, a second."""
+        """The answer, what it takes as right, and whether nobody knows what trained the ranker."""
         bound = self.bound
         if bound is None:
             name = self.difference.first
             return f"Do not deploy {name}: these clicks promise nothing, because {self.declined}."
         unknown = "" if self.known else f" {_UNKNOWN}"
-        return f"{self._answer(bound)}{unknown}"
+        return f"{self._answer(bound)} {_IF_RIGHT}{unknown}"
 
     def _answer(self, bound: float) -> str:
         name, other, judge = self.difference.first, self.difference.second, self.difference.judge

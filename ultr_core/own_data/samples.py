@@ -159,12 +159,11 @@ def simulate_own_log(
             events.append(happened)
         logs.append(log)
         shown.append(ranks)
+    notices = [] if notice is None else [notice]
+    if rankers > 1 and isinstance(users, LeavingUsers):
+        notices.append(_LISTS_OF_LEAVING.format(rankers=rankers))
     return OwnClicks(
-        corpus,
-        tuple(logs),
-        tuple(events) if sessions else None,
-        tuple(shown),
-        () if notice is None else (notice,),
+        corpus, tuple(logs), tuple(events) if sessions else None, tuple(shown), tuple(notices)
     )
 
 
@@ -217,6 +216,11 @@ SAMPLE_SETTINGS = Settings(eta=1.0, assumed_eta=1.0, eps_minus=0.0, eps_plus=1.0
 """The users behind the sample log: examination 1/rank, no noise, so that IPS can be checked."""
 
 _CORPUS_SEED, _OTHER_RANKER_SEED = 7, 11
+_LISTS_OF_LEAVING = (
+    "Each of the {rankers} rankers shows a query in one fixed list; lists that change from "
+    "presentation to presentation are not simulated with users who leave. To estimate λ from this "
+    "log, give each list a query of its own."
+)
 _LOGGING_RANKERS = 2  # so that documents change ranks and examination can be harvested
 
 

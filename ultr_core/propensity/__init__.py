@@ -5,7 +5,11 @@ from typing import TYPE_CHECKING
 from ultr_core.lazy import on_demand
 
 if TYPE_CHECKING:
-    from ultr_core.propensity.continuation import ContinuationEstimate, estimate_continuation
+    from ultr_core.propensity.continuation import (
+        ContinuationEstimate,
+        estimate_continuation,
+        log_of_fixed_lists,
+    )
     from ultr_core.propensity.curves import (
         FITS,
         AssembledCurve,
@@ -135,6 +139,7 @@ __all__ = [
     "inverse_propensities",
     "ips_weights",
     "log_method",
+    "log_of_fixed_lists",
     "naive_weights",
     "neighbour_swap_cost",
     "pair_relevance",

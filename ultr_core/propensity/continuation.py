@@ -15,18 +15,23 @@ holds from two presentations of a list up.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
 from ultr_core.corpus.ranking import query_of_document, query_sums
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, quoted
 from ultr_core.users.click_log import ClickLog
+from ultr_core.users.leaving import count_by_clicks_above
+from ultr_core.users.simulation import Sessions
 from ultr_core.words import counted
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 FEWEST_QUERIES = 20
 """Queries that must tell something, for their spread is the interval."""
@@ -101,6 +106,96 @@ def estimate_continuation(log: ClickLog) -> ContinuationEstimate:
     half = float(stdtrit(queries - 1, 0.975)) * error
     return ContinuationEstimate(
         value, error, max(0.0, value - half), value + half, queries, int(later.sum())
+    )
+
+
+def log_of_fixed_lists(
+    presentation: Iterable[Any],
+    query: Iterable[Any],
+    document: Iterable[Any],
+    position: ArrayLike,
+    click: ArrayLike,
+) -> ClickLog:
+    """Count rows of a click log by clicks above, for `estimate_continuation`.
+
+    A row for each document shown, all [rows]: ids of presentation, query and document, position
+    from 1, and whether it was clicked, 0 or 1. Queries are in the order of their sorted ids, and
+    documents in the order of their list.
+
+    Raises InputError unless every query has one list: another document at a position, or one
+    document at two; for presentations that are not whole or have two queries; for other values of
+    position and click, and columns of unequal length.
+
+    >>> log = log_of_fixed_lists([1, 1, 2, 2], "qqqq", list("abab"), [1, 2, 1, 2], [1, 1, 0, 1])
+    >>> list(zip(log.document.tolist(), log.context.tolist(), log.clicks.tolist()))
+    [(0, 0, 1), (1, 0, 1), (1, 1, 1)]
+    """
+    given = [np.asarray(list(each)) for each in (presentation, query, document)]
+    place, clicked = _as_numbers(position, "Positions"), _as_numbers(click, "Clicks")
+    _require_rows([*given, place, clicked])
+    (pages, page), (queries, of_row), (documents, shown) = (
+        np.unique(each, return_inverse=True) for each in given
+    )
+    sizes = np.zeros(queries.size, np.int64)
+    np.maximum.at(sizes, of_row, place.astype(np.int64))
+    query_of_page = np.zeros(pages.size, np.int64)
+    query_of_page[page] = of_row
+    whole = np.bincount(page) == sizes[query_of_page]
+    slots, first, slot = np.unique(
+        np.stack([of_row, place.astype(np.int64)]), axis=1, return_index=True, return_inverse=True
+    )
+    _require_one_list(shown[first][slot] != shown, given, place, shown[first][slot], documents)
+    twice = np.unique(np.stack([slots[0], shown[first]]), axis=1).shape[1] < slots.shape[1]
+    repeated = np.unique(np.stack([page, slot]), axis=1).shape[1] < page.size
+    if twice or repeated or not whole.all() or (query_of_page[page] != of_row).any():
+        raise InputError(
+            "Each presentation must have one query, and its whole list: a row for every position "
+            "from 1 to the last, each with another document.",
+            "whole_lists",
+        )
+    offsets = np.append(0, np.cumsum(sizes))
+    hit = clicked > 0
+    sessions = Sessions(
+        query_of_page.astype(np.int32), page[hit].astype(np.int64), slot[hit].astype(np.int64)
+    )
+    return count_by_clicks_above(sessions, slots[1], offsets)
+
+
+def _as_numbers(values: ArrayLike, what: str) -> FloatArray:
+    try:
+        return np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} must be numbers.", what.lower()[:-1]) from None
+
+
+def _require_rows(columns: list[NDArray[Any]]) -> None:
+    """Raise InputError unless columns [rows] are alike, with positions and clicks at the end."""
+    *_, place, clicked = columns
+    if len({each.shape for each in columns}) > 1 or place.ndim != 1 or not place.size:
+        raise InputError("Give each column of the log one value per row, in at least one row.")
+    if not ((place >= 1) & (place == np.floor(place)) & np.isfinite(place)).all():
+        raise InputError("Positions must be whole numbers from 1.", "position")
+    if not np.isin(clicked, (0, 1)).all():
+        raise InputError("Clicks must be 0 or 1, one row for each document shown.", "click")
+
+
+def _require_one_list(
+    moved: NDArray[np.bool_],
+    given: list[NDArray[Any]],
+    place: FloatArray,
+    other: IntArray,
+    documents: NDArray[Any],
+) -> None:
+    """Raise InputError where a row shows another document than the first at its position."""
+    if not moved.any():
+        return
+    row = int(np.argmax(moved))
+    first, query, document = documents[other[row]], given[1][row], given[2][row]
+    raise InputError(
+        f"Query {quoted(str(query))} was shown with {quoted(str(first))} and with "
+        f"{quoted(str(document))} at position {int(place[row])}; λ is compared within fixed "
+        "lists, so give each list a query of its own.",
+        "whole_lists",
     )
 
 

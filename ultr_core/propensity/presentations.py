@@ -102,7 +102,8 @@ class PresentationLog:
     longer: rows with more columns than the first line names. copies: files with the same content as
     another file, and the name of that file. contrary: how many clicks name another position or
     query than their view, and how many clicks have a view. unused: about columns and choices of the
-    reader that were not used, in sentences; "" if there are none.
+    reader that were not used, in sentences; "" if there are none. header: names of all columns of
+    the first file.
     """
 
     query: Numbers
@@ -127,6 +128,7 @@ class PresentationLog:
     faults: tuple[RowFault, ...]
     notices: tuple[str, ...]
     events: tuple[str, ...] = ()
+    header: tuple[str, ...] = ()
     longer: int = 0
     copies: tuple[tuple[str, str], ...] = ()
     contrary: tuple[int, int] = (0, 0)

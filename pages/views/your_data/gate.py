@@ -40,14 +40,18 @@ def gate_step(
         ),
     )  # fmt: skip
     st.markdown(f"{mark('good' if found.deploy else 'stop')} **{told(found.sentence)}**")
-    points = gate_points(found, len(rankers))
+    by_fold = judged.ranker.fit is not None and judged.ranker.fair
+    points = gate_points(found, len(rankers), by_fold=by_fold)
     st.markdown("\n".join(f"- {told(text)}" for text in points))
     return found
 
 
-def gate_points(found: Gate, rankers: int) -> list[str]:
-    """The price of the gate, and what choosing among many does, in sentences."""
-    points = []
+def gate_points(found: Gate, rankers: int, *, by_fold: bool = False) -> list[str]:
+    """What was judged, the price of the gate, and what choosing among many does, in sentences.
+
+    by_fold: whether the scores are of rankers trained without the query's clicks.
+    """
+    points = [_WORDS.text("folds")] if by_fold else []
     if found.passes_at is not None:
         points.append(_WORDS.text("price", power=POWER, needed=found.passes_at))
     if found.candidates == rankers > COMPARED.default:

@@ -33,7 +33,7 @@ from ultr_core.files import COLUMNS, LogPreview, preview_log, read_log
 from ultr_core.files.log_columns import MEANINGS, NO_COLUMN
 from ultr_core.files.log_reading import Reading
 from ultr_core.files.log_rows import IN_COUNTS
-from ultr_core.inspection import inspect_log, kind_of
+from ultr_core.inspection import inspect_log, kind_of, require_queries
 from ultr_core.jobs.your_data import LOG_COLUMNS, LOG_READING, chosen_reading
 from ultr_core.limits import UPLOADS, VISITORS_PAIRS
 from ultr_core.own_data.samples import simulate_own_log
@@ -110,7 +110,7 @@ def log_step(
         show_kept("log", "click log")
         _offer_simulation(corpus, settings)
         return None
-    log = _read_as_chosen(page, own, file)
+    log = _read_as_chosen(page, own, file, corpus)
     if log is None:
         return None
     found = own.make("log-checks", chosen(own).token, lambda: inspect_log(log, name=file.name))
@@ -149,7 +149,9 @@ def _tell_link(made: Chosen) -> None:
             del st.query_params[field.key]
 
 
-def _read_as_chosen(page: PageContext, own: Bench, file: Brought) -> PresentationLog | None:
+def _read_as_chosen(
+    page: PageContext, own: Bench, file: Brought, corpus: Corpus | None
+) -> PresentationLog | None:
     """The log, or what keeps it from being read and the controls that may repair it."""
     clicks, preview, log, error = own.files.get("clicks"), None, None, None
     try:
@@ -157,6 +159,8 @@ def _read_as_chosen(page: PageContext, own: Bench, file: Brought) -> Presentatio
         made = chosen(own)
         if clicks is None or clicks.fault() is None:
             log = own.make("log", made.token, lambda: _read(file, clicks, made))
+            if corpus is not None and made.columns.get("query") != NO_COLUMN:
+                require_queries(log, own.files["corpus"].name)
     except InputError as found:
         error = found
     made, asked = chosen(own), _asked(error)

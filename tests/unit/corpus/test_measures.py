@@ -157,5 +157,7 @@ def test_where_nothing_is_relevant_there_is_no_mean() -> None:
     assert measure_named("AP(rel=4)").of(SCORES, GRADES, OFFSETS, empty="zero").value == 0
     rule = measure_named("AP(rel=2)").of(SCORES, GRADES, OFFSETS).rule
     assert mentions(rule, "2 of 3 queries", 2)
+    every = measure_named("AP(rel=2)").of(np.arange(2.0), np.array([2, 0]), np.array([0, 2]))
+    assert every.left_out == 0 and not mentions(every.rule, "0")
     assert [one.name for one in usual_measures(3)] == ["nDCG@10", "RR(rel=3)", "AP(rel=3)",
                                                       "P(rel=3)@5"]  # fmt: skip

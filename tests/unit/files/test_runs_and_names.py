@@ -187,8 +187,10 @@ def test_a_log_of_names_says_that_a_table_would_join_it() -> None:
 
 
 def test_a_log_without_a_column_of_queries_says_so() -> None:
-    with refused("query", "query"):
-        join_log(parse_log("document,position,click\na,1,1\n", "log"), CORPUS)
+    log = parse_log("keyword_id,product_sku,position,click\nk,a,1,1\n", "log")
+    assert log.columns["document"] == "product_sku"
+    with refused("query", "'keyword_id'", "'product_sku'", "search_query"):
+        join_log(log, CORPUS)
 
 
 # The commands take all of it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,12 +14,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import chi2
 
-from tests.meaning import refused
+from tests.meaning import mentions, refused
 from tests.unit.risk.test_every_estimator import in_fractions
 from ultr_core.corpus import Corpus, synthetic_splits
+from ultr_core.errors import InputError
 from ultr_core.jobs.job import _settings_from
 from ultr_core.lab import Comparison
 from ultr_core.lab.logs import belief_about, click_model, simulate_logs, user_model
@@ -31,6 +34,7 @@ from ultr_core.propensity import (
     Belief,
     RowNumbers,
     estimate_continuation,
+    log_of_fixed_lists,
 )
 from ultr_core.propensity.hindsight import hindsight_propensities
 from ultr_core.risk import estimate_risk, leaving_moments
@@ -456,3 +460,51 @@ def test_the_guide_estimates_lambda_from_a_simulated_file(
     assert found.later_clicks == sum(
         made.sessions[0].click_draw[1:] == made.sessions[0].click_draw[:-1]
     )
+
+
+def test_a_log_of_two_lists_per_query_gives_no_lambda() -> None:
+    corpus = synthetic_splits(1, train_queries=40, validation_queries=1, test_queries=1).train
+    settings = Settings(users="leaving", continuation=0.2, eta=0.3, clicks=2_000)
+    assert simulate_own_log(corpus, settings, sessions=True).notices == ()
+    made = simulate_own_log(corpus, settings, sessions=True, rankers=2)
+    assert mentions(made.notices[-1], 2, "λ")
+    rows = pd.read_csv(io.StringIO("".join(made.csv_pieces())))
+    page, query, document, position, click, ranker = (
+        rows[name].to_numpy()
+        for name in ("page", "query", "document", "position", "click", "ranker")
+    )
+    with refused("whole_lists", "position"):
+        log_of_fixed_lists(page, query, document, position, click)
+    of_list = [f"{q} by {r}" for q, r in zip(query, ranker, strict=True)]
+    found = estimate_continuation(log_of_fixed_lists(page, of_list, document, position, click))
+    assert found.low < 0.2 < found.high < 0.4
+
+
+@pytest.mark.parametrize(
+    ("changed", "about"),
+    [
+        ({"document": list("aaab")}, "whole_lists"),  # twice in one list
+        ({"document": list("abac")}, "whole_lists"),  # two documents at one position
+        ({"query": list("qqqr")}, "whole_lists"),  # two queries in one presentation
+        ({"position": [1, 2, 1, 3]}, "whole_lists"),  # a gap
+        ({"position": [1, 1, 1, 1]}, "whole_lists"),
+        ({"position": [1, 2, 1, 0]}, "position"),
+        ({"position": ["1", "2", "x", "1"]}, "position"),
+        ({"click": [1, 1, 0, 2]}, "click"),
+        ({"click": [1, 1, 0]}, ""),
+    ],
+)
+def test_rows_that_are_not_whole_fixed_lists_are_refused(
+    changed: dict[str, Any], about: str
+) -> None:
+    rows: dict[str, Any] = {
+        "presentation": [1, 1, 2, 2], "query": list("qqqq"), "document": list("abab"),
+        "position": [1, 2, 1, 2], "click": [1, 1, 0, 1],
+    }  # fmt: skip
+    log = log_of_fixed_lists(**rows)
+    assert list(zip(log.document, log.context, log.clicks, strict=True)) == [
+        (0, 0, 1), (1, 0, 1), (1, 1, 1),
+    ]  # fmt: skip
+    with pytest.raises(InputError) as error:
+        log_of_fixed_lists(**{**rows, **changed})
+    assert error.value.about == about
