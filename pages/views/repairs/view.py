@@ -110,7 +110,8 @@ def _choices(corpus: str | None) -> tuple[str, float, str]:
             RESULT, kind="box", width=wide,
             offered=(COMPUTED,) if corpus is not None else (SHIPPED, COMPUTED),
         )  # fmt: skip
-        offered = offered_clicks(name, shipped=view == SHIPPED)
+        there = offered_clicks(name, shipped=view == SHIPPED)
+        offered = tuple(key for key in AT if key in there)
         clicks = AT[choose(CLICKS, kind="box", width=narrow, offered=offered)]
     return name, clicks, view
 
