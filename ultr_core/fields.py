@@ -42,6 +42,11 @@ def ungrouped(asked: Any) -> Any:
     return asked.replace(grouped[1], "") if grouped else asked
 
 
+def _plain(text: str) -> str:
+    """A text without what two spellings of a choice may differ in."""
+    return str(ungrouped(text.strip())).casefold()
+
+
 def number_of(value: Any) -> float:
     """The number that a value or a text means; NaN for what is not a number.
 
@@ -320,11 +325,29 @@ class Choice(Field):
         return f"one of {', '.join(filter(None, self.options.values()))}"
 
     def checked(self, value: Any) -> Any:
-        """The key; a title, as older links have it, stands for its key."""
-        for key, title in self.options.items():
-            if isinstance(value, str) and value in (key, title):
-                return key
+        """The key; a title, as older links have it, stands for its key, in any spelling.
+
+        >>> clicks = Choice("n", "Clicks", {"few": "1,000", "most": "170,000"})
+        >>> clicks.checked("170000"), clicks.checked("Few")
+        ('most', 'few')
+        """
+        if isinstance(value, str):
+            for plain in (str, _plain):
+                for key, title in self.options.items():
+                    if plain(value) in (plain(key), plain(title)):
+                        return key
         raise self.refused(value)
+
+    def nearest(self, key: str, offered: Sequence[str]) -> str:
+        """The one of the keys ``offered`` that is nearest to a key in the order of the options.
+
+        >>> Choice("n", "Clicks", {"few": "10", "many": "90", "most": "99"}).nearest(
+        ...     "most", ("few", "many")
+        ... )
+        'many'
+        """
+        places = list(self.options)
+        return min(offered, key=lambda each: abs(places.index(each) - places.index(key)))
 
     def shown(self, value: Any) -> str:
         """The title."""

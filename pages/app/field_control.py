@@ -116,7 +116,7 @@ def choose(
         start = asked if asked else field.default
     # A step or a lesson may have set a title, as older links have it.
     start = field.read(start)[0]
-    start = start if start in options else options[0]
+    start = field.nearest(start, options)
     # What the control has is not set again: that would undo a click that is on its way.
     if st.session_state.get(field.key) != start:
         st.session_state[field.key] = start

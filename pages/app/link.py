@@ -24,6 +24,7 @@ _READ = "link_was_read"
 _SET_NEXT = "link_is_set_next"
 _CORRECTED = "corrected_link"
 _NOTICES = "link_notices"
+_REPLACED = "replaced_of_"
 _PAGE = "page_shown"
 _ARRIVED = "page_arrived"
 
@@ -158,6 +159,32 @@ def write_values(page: str, values: Mapping[str, Any]) -> None:
         if field.key in values:
             value = values[field.key]
             st.session_state[field.key] = list(value) if isinstance(field, Letters) else value
+
+
+def fit_page(page: str, corpus: str | None) -> None:
+    """Replace values of a page that its others rule out, and say so; put them back when possible.
+
+    Before the run is noted, so that a choice and what follows from it are undone together.
+    """
+    from ultr_core.jobs.job import PageState
+    from ultr_core.jobs.links import page_of
+
+    job = page_of(page)
+    if job is None:
+        return
+    now = state(page)
+    before: Mapping[str, tuple[Any, Any, str]] = st.session_state.get(_REPLACED + page, {})
+    back = {key: asked for key, (asked, used, _) in before.items() if now[key] == used}
+    asked = {**now, **back}
+    found = job.possible(PageState(page, values=asked, corpus=corpus))
+    replaced = {key: (asked[key], used, told) for key, (used, told) in found.items()}
+    told_before, told_now = ({told for *_, told in each.values()} for each in (before, replaced))
+    shown = tuple(each for each in notices() if each not in told_before - told_now)
+    st.session_state[_NOTICES] = shown
+    add_notices(sorted(filter(None, told_now - told_before)))
+    st.session_state[_REPLACED + page] = replaced
+    used = {**asked, **{key: value for key, (value, _) in found.items()}}
+    write_values(page, {key: value for key, value in used.items() if value != now[key]})
 
 
 def state(page: str) -> dict[str, Any]:

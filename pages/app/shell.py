@@ -10,7 +10,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.app import controls, lecture, link
 from pages.app.boot import boot, booted
-from pages.app.context import CONTEXT, PageContext, read_launch
+from pages.app.context import CONTEXT, PageContext, own_corpus, read_launch
 from pages.app.markdown import show_note
 from pages.app.registry import HOME, LESSONS, PAGES, PageInfo
 from pages.app.style import ABOVE, page_style
@@ -49,6 +49,7 @@ def run() -> None:
     from pages.app import take_away
 
     link.tidy_page(info.path, (lecture.MODE, lecture.CONTROLS))
+    link.fit_page(info.path, own_corpus())
     controls.note(info, settings)
     with end:
         controls.history_buttons(info)

@@ -11,13 +11,21 @@ from streamlit.testing.v1 import AppTest
 
 from pages.app import server_lab
 from pages.views.repairs import view as page_view
-from pages.views.repairs.words import enumerated, fraction_text, logger_rows
+from pages.views.repairs.words import enumerated, fraction_text, logger_rows, of_break
 from tests.app.pages import open_savers
 from tests.meaning import mentions
 from ultr_core.jobs.repairs import AT, BREAK, CLICKS
 from ultr_core.proofs import BREAKS
 from ultr_core.proofs.small_cases import SMALL_CASES
-from ultr_core.studies import LOSSES, REPAIRS, STUDIES, judge, repair_headline, shipped_result
+from ultr_core.studies import (
+    LOSSES,
+    REPAIRS,
+    STUDIES,
+    judge,
+    pays_from,
+    repair_headline,
+    shipped_result,
+)
 from ultr_core.users import LOGGERS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -127,8 +135,62 @@ def test_choices_stay_in_the_link_and_clicks_that_were_not_run_are_not_offered(
         shipped_result("cut", RANKS), shipped_result("cut", RANKS).point(170_000)
     ) in words(app)
     app.selectbox(key="result").set_value("quick").run()
-    assert app.selectbox(key="repair_clicks").value == "fewest"
+    assert app.selectbox(key="repair_clicks").value == "many"
+    assert app.query_params["repair_clicks"] == "many"
+    assert app.button(key="dismiss")
+    assert mentions(words(app), "170,000", "45,000")
+    app.selectbox(key="result").set_value("shipped").run()
+    assert app.selectbox(key="repair_clicks").value == "most"
+    assert not [button for button in app.button if button.key == "dismiss"]
+    # Who has chosen again keeps that choice.
+    app.selectbox(key="result").set_value("quick").run()
+    app.selectbox(key="repair_clicks").set_value("few").run()
+    app.selectbox(key="result").set_value("shipped").run()
+    assert app.selectbox(key="repair_clicks").value == "few"
     assert not app.exception
+
+
+def test_a_choice_and_what_follows_from_it_are_undone_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = open_page(monkeypatch, breaks="leaving", repair_clicks="most")
+    app.selectbox(key="result").set_value("quick").run()
+    app.selectbox(key="result").set_value("shipped").run()
+
+    def shown() -> tuple[str, str]:
+        return app.selectbox(key="result").value, app.selectbox(key="repair_clicks").value
+
+    steps = [shown()]
+    for button in ("undo", "undo", "redo", "redo"):
+        app.button(key=button).click().run()
+        steps.append(shown())
+    first, second = ("shipped", "most"), ("quick", "many")
+    assert steps == [first, second, first, second, first]
+    assert app.button(key="redo").disabled
+    for _ in range(2):
+        app.button(key="undo").click().run()
+    assert app.button(key="undo").disabled
+
+
+def test_a_link_to_clicks_that_are_not_offered_shows_the_nearest_and_says_so(
+    monkeypatch: pytest.MonkeyPatch, small_corpus: Path
+) -> None:
+    asked = {"breaks": "leaving", "repair_clicks": "most"}
+    for corpus, more in ((None, {"result": "quick"}), (small_corpus, {})):
+        app = open_page(monkeypatch, corpus, **asked, **more)
+        assert app.selectbox(key="repair_clicks").value == "many"
+        assert app.button(key="dismiss")
+        assert mentions(words(app), "170,000", "45,000")
+        assert app.button(key="undo").disabled
+    app = open_page(monkeypatch, breaks="leaving", repair_clicks="170000")
+    assert app.selectbox(key="repair_clicks").value == "most"
+    assert not [button for button in app.button if button.key == "dismiss"]
+
+
+def test_the_limits_of_short_lists_have_the_clicks_of_the_shipped_result() -> None:
+    shipped = shipped_result("cut", RANKS)
+    wanted = [pays_from(shipped, key) for key in ("replace-last", "mixture", "doubly-robust")]
+    assert mentions(of_break("cut")[2], *(f"{clicks:,.0f}" for clicks in wanted if clicks))
 
 
 def test_a_run_trains_on_the_servers_corpus_with_the_visitors_seed(

@@ -120,6 +120,7 @@ def test_the_ledger_of_claims_is_counted_in_a_sentence() -> None:
     assert headline([*lines, LedgerLine(own, held)]) == (
         "1 of the paper's 2 claims holds, and 1 of 1 others."
     )
+    assert headline(lines[1:]) == "0 of the paper's 1 claims hold."
 
 
 def test_a_figure_says_which_ranker_is_ahead() -> None:

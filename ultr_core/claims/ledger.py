@@ -45,7 +45,6 @@ from ultr_core.lab import Cell, Lab
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.studies import RULES, STUDIES
 from ultr_core.studies.claims import FLAT, ORIGINS, Origin
-from ultr_core.words import counted
 
 NOT_MEASURED = "not measured"
 
@@ -378,8 +377,7 @@ def headline(lines: Iterable[LedgerLine]) -> str:
         others.update(found)
     added = f", and {others['holds']:,} of {others.total():,} others" if others.total() else ""
     hold = "holds" if paper["holds"] == 1 else "hold"
-    of_all = counted(sum(paper.values()), "claim")
-    return f"{paper['holds']:,} of the paper's {of_all} {hold}{added}."
+    return f"{paper['holds']:,} of the paper's {sum(paper.values()):,} claims {hold}{added}."
 
 
 COLUMNS = (

@@ -110,8 +110,10 @@ def run(given: Given) -> Comparison:
     """Simulate clicks, train every ranker and test it."""
     from ultr_core.lab import METHODS as RANKERS
     from ultr_core.lab import world_notices
+    from ultr_core.lab.logs import require_fixed_lists
     from ultr_core.lab.trees import TREE_METHODS
 
+    require_fixed_lists(given.settings)
     lab, progress = given.lab, progress_line()
     splits = lab.splits()
     said = () if splits is None else splits.notices

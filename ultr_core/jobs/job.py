@@ -100,8 +100,9 @@ class Page:
     command. begins: what a notebook has before the cells: the settings and their ``lab`` on the
     corpus, the ``settings`` alone, only its ``title``, or nothing at all. fixed: the page has the
     paper's settings, whatever the controls say. shown: the state with the settings of its results,
-    if they differ. in_app: whether the app has a page at this address, so that a notebook can link
-    to it.
+    if they differ. possible: by key, a value that takes the place of one that the others rule out,
+    with a sentence on it or "". in_app: whether the app has a page at this address, so that a
+    notebook can link to it.
     """
 
     question: str
@@ -111,6 +112,7 @@ class Page:
     begins: Callable[[PageState], Begins] = lambda _: "lab"
     fixed: bool = False
     shown: Callable[[PageState], PageState] = lambda state: state
+    possible: Callable[[PageState], Mapping[str, tuple[Any, str]]] = lambda _: {}
     in_app: bool = True
 
 

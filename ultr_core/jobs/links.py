@@ -14,7 +14,8 @@ from ultr_core.errors import InputError, quoted
 from ultr_core.fields import Field, read_fields, write_fields
 from ultr_core.jobs import JOBS
 from ultr_core.jobs.job import Job, Page
-from ultr_core.settings import SETTING_FIELDS, Settings
+from ultr_core.jobs.output import option_of
+from ultr_core.settings import FURTHER_FIELDS, SETTING_FIELDS, Settings
 
 NOTEBOOK_PAGES: tuple[str, ...] = tuple(address for entry in JOBS for address in entry.pages)
 """The addresses of the pages that have a job; each has a notebook."""
@@ -78,7 +79,8 @@ _MOST_KEYS = 100  # of a link that are looked at
 def near_misses(keys: Iterable[str], others: Iterable[str] = ()) -> tuple[str, ...]:
     """A sentence for each key of a link that is none, but nearly one: ``eps-minus``, ``Eta``.
 
-    Keys that resemble none are somebody else's, as those that a mailing adds, and are left alone.
+    One also for each setting that only a command has. Keys that resemble none are somebody else's,
+    as those that a mailing adds, and are left alone.
     others: keys that count besides those of settings, curves and pages, and for a quick answer
     those of the page: only for other keys all jobs are imported.
     """
@@ -89,9 +91,17 @@ def near_misses(keys: Iterable[str], others: Iterable[str] = ()) -> tuple[str, .
     if not rest:
         return ()
     known = [*right, *(field.key for field in chain(*page_values().values()))]
+    further = {field.key: field.name for field in FURTHER_FIELDS}
     found = []
     for key in rest:
         if key in known:
+            continue
+        if key in further:
+            option = option_of(further[key])
+            found.append(
+                f"The link's key {quoted(key)} has no effect on pages; the command compare has "
+                f"the option {option}."
+            )
             continue
         plain = key.strip().lower().replace("-", "_")
         alike = [plain] if plain in known else difflib.get_close_matches(plain, known, 1, _ALIKE)

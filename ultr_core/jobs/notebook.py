@@ -11,7 +11,7 @@ from ultr_core.files.disk import write_whole
 from ultr_core.files.letor import directory_files
 from ultr_core.jobs.files import CORPUS, File
 from ultr_core.jobs.job import Given, Job, PageState
-from ultr_core.jobs.links import NOTEBOOK_PAGES, read_page_query
+from ultr_core.jobs.links import NOTEBOOK_PAGES, page_of, read_page_query
 from ultr_core.jobs.notebooks import page_notebook
 from ultr_core.jobs.output import print_notes
 from ultr_core.settings import SETTING_FIELDS, Settings
@@ -39,7 +39,11 @@ def _state(given: Given) -> PageState:
             "one_of_two",
         )
     settings, values = _linked(given.page, given.link)
-    return PageState(given.page, settings, values, given.corpus, given.link)
+    state = PageState(given.page, settings, values, given.corpus, given.link)
+    page = page_of(given.page)
+    if page is not None:
+        print_notes(told for _, told in page.possible(state).values() if told)
+    return state
 
 
 def _linked(page: str, link: str) -> tuple[Settings, dict[str, object]]:

@@ -23,7 +23,9 @@ def shown_state(state: PageState) -> PageState:
 
 def _shown(state: PageState, page: Page) -> PageState:
     defaults, _ = read_fields(page.fields, {})
-    return page.shown(replace(state, values={**defaults, **state.values}))
+    state = replace(state, values={**defaults, **state.values})
+    used = {key: value for key, (value, _) in page.possible(state).items()}
+    return page.shown(replace(state, values={**state.values, **used}))
 
 
 def page_notebook(state: PageState) -> Notebook:

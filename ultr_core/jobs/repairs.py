@@ -7,7 +7,9 @@ from functools import partial
 from ultr_core.export.notebook import Cell, code, words
 from ultr_core.fields import Choice
 from ultr_core.jobs.job import Job, Page, PageState, setting_fields
-from ultr_core.jobs.reproduce import RESULT, as_studied, begins_with, is_shipped
+from ultr_core.jobs.reproduce import RESULT, as_studied, begins_with, is_shipped, only_computed
+from ultr_core.risk import NO_INTERVAL
+from ultr_core.studies import STUDIES
 
 BREAK = Choice(
     "breaks",
@@ -31,6 +33,27 @@ CLICKS = Choice(
 AT = {"fewest": 1_000.0, "few": 9_000.0, "many": 45_000.0, "most": 170_000.0}
 ACTS = ("draws", "seed", "corpus_seed", "relevant_grade")
 """Settings that act on a result that is computed; a study fixes all others."""
+
+
+def offered_clicks(name: str, *, shipped: bool) -> tuple[str, ...]:
+    """Keys of the numbers of clicks that the result of a break has."""
+    grid = STUDIES[name].x_values["paper" if shipped else "quick"]
+    return tuple(key for key, clicks in AT.items() if clicks in grid)
+
+
+def possible(state: PageState) -> dict[str, tuple[str, str]]:
+    """The values that take the place of those that a result does not have, as in `Page`."""
+    found, asked = only_computed(state), state.values[CLICKS.key]
+    offered = offered_clicks(state.values[BREAK.key], shipped=is_shipped(state))
+    if asked not in offered:
+        used = CLICKS.nearest(asked, offered)
+        told = (
+            f"{CLICKS.label}: {CLICKS.shown(asked)} is only possible with "
+            f"“{RESULT.shown('shipped')}”; the nearest possible value, {CLICKS.shown(used)}, is "
+            "shown."
+        )
+        found[CLICKS.key] = (used, told)
+    return found
 
 
 _SHIPPED = """
@@ -62,13 +85,14 @@ def cells(state: PageState) -> list[Cell]:
     """The risks of one break and its repairs, their picture, and the enumeration in small."""
     name, clicks = state.values[BREAK.key], AT[state.values[CLICKS.key]]
     result = (_SHIPPED if is_shipped(state) else _QUICK).format(name=name, acts=ACTS)
+    several = is_shipped(state) or state.settings.draws > 1
+    bars = "In brackets: 95% intervals over click logs." if several else NO_INTERVAL
     return [
         words(
             f"""
             ## {BREAK.options[name]}: what breaks and what repairs it
 
-            Test risk of each ranker with {clicks:,.0f} clicks, lower is better, with 95% intervals
-            over click logs.
+            Test risk of each ranker with {clicks:,.0f} clicks, lower is better. {bars}
             """
         ),
         code(result),
@@ -77,7 +101,8 @@ def cells(state: PageState) -> list[Cell]:
             point = result.point({clicks:.0f})
             for method in result.plan.study.methods:
                 risk = result.estimate(method, point)
-                print(f"{{method:24}} {{risk.value:.4f}}  ({{risk.low:.4f}} to {{risk.high:.4f}})")
+                interval = f"  ({{risk.low:.4f}} to {{risk.high:.4f}})" if risk.n > 1 else ""
+                print(f"{{method:24}} {{risk.value:.4f}}{{interval}}")
             print(repair_headline(result, point))
             """
         ),
@@ -109,6 +134,7 @@ JOB = Job(
         "repairs": Page(
             "What breaks weighting, and what repairs it?", cells, (BREAK, CLICKS, RESULT),
             begins=begins_with, shown=partial(as_studied, acts=ACTS),
+            possible=possible,
         )
     },
 )  # fmt: skip

@@ -277,6 +277,12 @@ def is_shipped(state: PageState) -> bool:
     return state.corpus is None and state.values[RESULT.key] == "shipped"
 
 
+def only_computed(state: PageState) -> dict[str, tuple[str, str]]:
+    """On a corpus of one's own the result is computed: none came with the code."""
+    own = state.corpus is not None and state.values[RESULT.key] == "shipped"
+    return {RESULT.key: ("quick", "")} if own else {}
+
+
 def as_studied(state: PageState, acts: tuple[str, ...]) -> PageState:
     """The state with only those settings that affect a result that is computed."""
     if is_shipped(state):
@@ -353,10 +359,12 @@ JOB = Job(
         "learning_curves": Page(
             "How many clicks before weighting pays off?", learning_curves,
             (RESULT, LOSS), begins=begins_with, shown=partial(as_studied, acts=_ACTS),
+            possible=only_computed,
         ),
         "robustness": Page(
             "How robust is weighting to bias, noise and wrong propensities?", robustness,
             (STUDY, RESULT, LOSS), begins=begins_with, shown=partial(as_studied, acts=_ACTS),
+            possible=only_computed,
         ),
     },
 )  # fmt: skip

@@ -122,6 +122,17 @@ def require_usual(settings: Settings, *fields: Choice | Number) -> None:
             )
 
 
+def require_fixed_lists(settings: Settings) -> None:
+    """Raise InputError where users who leave would see lists that vary."""
+    leave = isinstance(click_model(settings), LeavingUsers)
+    if leave and not LOGGERS[settings.logger].fixed:
+        raise InputError(
+            "Users who leave after a click are simulated on fixed lists only; choose the "
+            f"logger production, not {settings.logger}.",
+            LOGGER_FIELD.name,
+        )
+
+
 def click_model(settings: Settings) -> AffineUsers:
     """How the users of the settings click, whichever of ``USERS`` they are; nobody below rank k."""
     return _of_kind(settings, true_curve(settings))
@@ -263,13 +274,8 @@ def _simulate(
     users, varied = click_model(settings), not LOGGERS[settings.logger].fixed
     seed = np.random.SeedSequence(settings.seed, spawn_key=stream)
     ranks, offsets = queries.presented_ranks, queries.corpus.query_offsets
+    require_fixed_lists(settings)
     if isinstance(users, LeavingUsers):
-        if varied:
-            raise InputError(
-                "Users who leave after a click are simulated on fixed lists only; choose the "
-                f"logger production, not {settings.logger}.",
-                LOGGER_FIELD.name,
-            )
         probability = users.click_probability(queries.relevance, ranks, offsets)
         draws = draws_for(clicks, probability, offsets)
         return simulate_leaving(users, queries.relevance, ranks, offsets, draws, seed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
+from math import inf
 
 from ultr_core.curve_values import CURVES
 from ultr_core.risk import NO_INTERVAL, Estimate, interval_over_draws, plus_minus
@@ -238,7 +239,10 @@ def broken_methods(study: Study) -> tuple[str, ...]:
 
 
 def best_repair(result: StudyResult, point: Point) -> str | None:
-    """The repair with the smallest mean loss at a place, of those with two finished logs."""
+    """The repair with the smallest mean loss at a place, of those with two finished logs.
+
+    Of equal ones, the one that pays from the fewest clicks.
+    """
     repairs = [key for key in result.plan.study.repaired_by if len(result.losses(key, point)) > 1]
     skyline = ("skyline", point)
     ranked = {
@@ -246,7 +250,7 @@ def best_repair(result: StudyResult, point: Point) -> str | None:
         for key in repairs
         if result.excess((key, point), skyline)
     }
-    return min(ranked, key=lambda key: ranked[key], default=None)
+    return min(ranked, key=lambda key: (ranked[key], pays_from(result, key) or inf), default=None)
 
 
 def in_sentence(label: str) -> str:
@@ -267,10 +271,11 @@ def _read_repair(result: StudyResult) -> str:
         "; ".join(f"{name} {_value(result, key, point)}" for key, name in names.items())
         for point in (read, last)
     )
+    further = "" if last == read else f" With {last.x:,.0f} clicks: {at_last}."
     return (
         f"{repair_headline(result, read)} {_measure(result).capitalize()}: {at_read}; production "
-        f"{result.level('production'):.2f}; full information {result.level('skyline'):.2f}. "
-        f"With {last.x:,.0f} clicks: {at_last}."
+        f"{result.level('production'):.2f}; full information {result.level('skyline'):.2f}."
+        f"{further}"
     )
 
 

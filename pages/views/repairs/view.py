@@ -26,7 +26,7 @@ from pages.views.studies.page import claims_section, run_button, run_plan
 from ultr_core.figures.repairs import repair_figure, users_figure
 from ultr_core.figures.studies import cut_words, study_figure
 from ultr_core.jobs.proofs import switch_key
-from ultr_core.jobs.repairs import ACTS, AT, BREAK, CLICKS
+from ultr_core.jobs.repairs import ACTS, AT, BREAK, CLICKS, offered_clicks
 from ultr_core.jobs.reproduce import RESULT
 from ultr_core.lab import Lab, stage
 from ultr_core.proofs import BREAKS
@@ -110,8 +110,8 @@ def _choices(corpus: str | None) -> tuple[str, float, str]:
             RESULT, kind="box", width=wide,
             offered=(COMPUTED,) if corpus is not None else (SHIPPED, COMPUTED),
         )  # fmt: skip
-        grid = STUDIES[name].x_values["paper" if view == SHIPPED else "quick"]
-        offered = tuple(key for key, clicks in AT.items() if clicks in grid)
+        there = offered_clicks(name, shipped=view == SHIPPED)
+        offered = tuple(key for key in AT if key in there)
         clicks = AT[choose(CLICKS, kind="box", width=narrow, offered=offered)]
     return name, clicks, view
 

@@ -10,7 +10,7 @@ import numpy as np
 from ultr_core.content import read
 from ultr_core.proofs.repairs import CLIP, FITTED, PAIRS, RANKINGS, Enumerated
 from ultr_core.proofs.small_cases import SMALL_CASES
-from ultr_core.studies import STUDIES, STUDY_METHODS
+from ultr_core.studies import LOSSES, STUDIES, STUDY_METHODS, pays_from, shipped_result
 from ultr_core.users import LOGGERS
 from ultr_core.users.loggers import EXAMPLE, shown_by
 
@@ -28,13 +28,26 @@ LINE = {
 }
 """By break: the method that the line below the pictures begins with, and those that follow."""
 
+NEEDING = {"last": "replace-last", "mixture": "mixture", "robust": "doubly-robust"}
+"""Repairs of short lists by their words in the limits."""
+
 
 def of_break(name: str) -> tuple[str, str, str]:
     """What a break does, what repairs it, and what the repair cannot do."""
-    breaks, repairs, limits = (
-        WORDS.text(f"{name}.{part}") for part in ("breaks", "repairs", "limits")
-    )
-    return breaks, repairs, limits
+    needed = _needed_clicks() if name == "cut" else {}
+    breaks, repairs = (WORDS.text(f"{name}.{part}") for part in ("breaks", "repairs"))
+    return breaks, repairs, WORDS.text(f"{name}.limits", **needed)
+
+
+def _needed_clicks() -> dict[str, str]:
+    """How many clicks repairs of short lists need in the precomputed result."""
+    result = shipped_result("cut", LOSSES["sum-of-ranks"])
+    most = result.plan.points[-1].x
+    found = {}
+    for word, key in NEEDING.items():
+        start = pays_from(result, key)
+        found[word] = f"more than {most:,.0f} clicks" if start is None else f"{start:,.0f} clicks"
+    return found
 
 
 def decimal_text(value: Fraction) -> str:

@@ -64,7 +64,7 @@ def test_table_of_one_section(small_corpus: Path, capsys: pytest.CaptureFixture[
 def test_filters_that_leave_nothing_say_which_and_what_would_match(
     option: tuple[str, ...], small_corpus: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    given = ["claims", "--section", "8", "--verdict", "open", "--corpus", str(small_corpus)]
+    given = ["claims", "--section", "8", "--verdict", "Open", "--corpus", str(small_corpus)]
     assert main([*given, *option]) == 0
     printed = capsys.readouterr()
     notes = [line for line in printed.err.splitlines() if "open" in line]

@@ -11,14 +11,17 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from pages.app.markdown import CONTROLS, told
+from tests.meaning import refused_command
 from ultr_core import cli
 from ultr_core.curve_values import CURVES
 from ultr_core.errors import InputError, Remark, about
 from ultr_core.jobs.output import OFFERED, REMEDIES, option_of, with_option
+from ultr_core.lab import Lab
 from ultr_core.settings import PARAMETERS
 
 CORE = Path(__file__).parents[3] / "ultr_core"
@@ -76,6 +79,12 @@ KEYS = sorted({*keys_of_the_core(), *CONTROLS, *REMEDIES, *PARAMETERS, *CURVES})
 
 def test_what_messages_are_about_is_found() -> None:
     assert {"carry_on", "relevant_grade", "two_rankers"} <= keys_of_the_core()
+
+
+def test_users_who_leave_are_refused_varied_lists_before_anything_is_built() -> None:
+    asked = ["compare", "--users", "leaving", "--logger", "plackett-luce"]
+    with mock.patch.object(Lab, "world", side_effect=AssertionError):
+        refused_command(asked, "logger", "plackett-luce")
 
 
 COMMANDS = ("compare", "live", "check", "fit", "evaluate", "propensities", "simulate", "reproduce")

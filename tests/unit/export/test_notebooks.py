@@ -96,6 +96,35 @@ def test_the_notebook_of_repairs_has_no_setting_that_the_study_fixes() -> None:
     assert "settings = Settings(seed=4, draws=3)" in source
 
 
+def test_the_notebook_of_repairs_asks_for_clicks_that_its_result_has() -> None:
+    for query, corpus, clicks in (
+        ("result=quick&repair_clicks=most", None, 45_000),
+        ("repair_clicks=most", "corpus", 45_000),
+        ("repair_clicks=most", None, 170_000),
+    ):
+        state = replace(PageState.of_query("repairs", f"breaks=leaving&{query}"), corpus=corpus)
+        assert f"result.point({clicks})" in page_notebook(state).source
+
+
+def test_a_link_to_clicks_that_were_not_run_is_corrected_with_a_note(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    link = "repairs?breaks=leaving&result=quick&repair_clicks=most&draws=2&seed=3"
+    assert main(["notebook", "repairs", "--link", link]) == 0
+    printed = capsys.readouterr()
+    assert "point(45000)" in printed.out.replace(" ", "")
+    assert mentions(printed.err, "170,000", "45,000")
+
+
+def test_the_notebook_of_repairs_has_intervals_only_over_several_logs() -> None:
+    for query, several in (("draws=1", True), ("result=quick", True), ("result=quick&draws=1", 0)):
+        made = page_notebook(PageState.of_query("repairs", query))
+        told = "".join(cell.text for cell in made.cells if cell.kind == "markdown")
+        assert ("95%" in told) == bool(several)
+    nodes = ast.walk(ast.parse(made.source))
+    assert "n" in {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+
+
 @pytest.mark.parametrize(
     "page", [page for page in NOTEBOOK_PAGES if page not in ("claims", "lessons", "your_data")]
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import string
 import subprocess
 import sys
@@ -225,6 +226,15 @@ def test_a_key_that_is_nearly_one_is_said_with_the_right_one(key: str, right: st
     assert len(notices) == 1
     assert repr(key) in notices[0]
     assert f" {right}." in notices[0]
+
+
+def test_a_setting_that_only_a_command_has_is_said_to_have_no_effect() -> None:
+    query = "click_model=leaving&continuation=0.2&logger=nope"
+    for page in ("lab", "robustness"):
+        world, _, notices = read_page_query(page, query)
+        assert world == Settings()
+        options = [re.findall(r"--[a-z]+", told) for told in notices]
+        assert options == [["--users"], ["--continuation"], ["--logger"]]
 
 
 def test_keys_of_others_are_left_alone() -> None:

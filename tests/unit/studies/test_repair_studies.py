@@ -132,6 +132,12 @@ def test_shipped_headlines_say_from_how_many_clicks_each_repair_pays() -> None:
         grid = STUDIES[name].x_values["paper"]
         assert any(starts) and {start for start in starts if start} <= set(grid)
     assert found["few-clicks"][0] is None  # the direct method stops
+    # With the most clicks both are the same ranker; one of them needs fewer.
+    steep = shipped_result("trust-steep", RANKS)
+    most = steep.plan.points[-1]
+    assert steep.losses("affine", most) == steep.losses("affine-doubly-robust", most)
+    assert best_repair(steep, most) == "affine-doubly-robust"
+    assert found["trust-steep"][1] < found["trust-steep"][0]
     result = shipped_result("few-clicks", RANKS)
     headline = repair_headline(result, result.point(250))
     assert mentions(headline, "250 clicks", f"{found['few-clicks'][1]:,.0f}.")
@@ -234,6 +240,20 @@ def test_the_claims_hold_follow_the_numbers_and_fail_in_the_opposite() -> None:
         assert {claim.rule.origin for claim in claims} == {"later"}
         turned_ = {claim.finding.outcome for claim in judge(made_up(name, turned))}
         assert turned_ - {"not checkable"} == {"does not hold"}
+
+
+def test_what_is_read_at_the_most_clicks_is_read_once() -> None:
+    for name in ("leaving", "cut"):
+        result = made_up(name, repaired)
+        assert result.plan.points[-1].x == STUDIES[name].read_at
+        found = result.estimate("naive", result.point(45_000))
+        assert found is not None
+        naive = f"{STUDY_METHODS['naive'].label} {found.value:.2f}"
+        assert read_study(result).count(naive) == 1
+        for claim in judge(result):
+            clicks = re.findall(r"\d[\d,]*", claim.rule.said)
+            assert len(set(clicks)) == len(clicks)
+        assert mentions(read_study(shipped_result(name, RANKS)), "170,000")
 
 
 def test_a_claim_is_worded_alike_on_its_page_and_in_the_ledger() -> None:
