@@ -529,6 +529,10 @@ def _without_effect(
             f"The column {quoted(columns['impressions'])} has the impressions of each row, so all "
             "its clicks count and not only one."
         )
+    searches = {plain_name(name) for name in SEARCHES}
+    others = [name for name in relation.first.header if plain_name(name) in searches]
+    if "query" not in meanings and others and others[0] not in columns.values():
+        yield f"The column {quoted(others[0])} was not used; it may be the query."
 
 
 def _repeating(

@@ -61,8 +61,9 @@ class JoinedLog:
     """The part of a log that matches a corpus, ready for a learner.
 
     clicks: counted by document and rank, with the draws of each query; a `GroupedLog` if the log
-    has sessions. overlap: what was joined and what was not. notices: sentences for the user. lost:
-    one sentence if rows of the log cannot be used, or "".
+    has sessions. A log that was read by clicks above has these as context, and no groups. overlap:
+    what was joined and what was not. notices: sentences for the user. lost: one sentence if rows of
+    the log cannot be used, or "".
     """
 
     clicks: ClickLog
@@ -76,10 +77,11 @@ def require_queries(log: PresentationLog, name: str) -> None:
     if "query" in log.columns or log.query_names != ("",):
         return
     but = f", but {in_words(log.header)}" if log.header else ""
+    unused = f" {log.unused}" if log.unused else ""
     raise InputError(
         f"The log has no query column{but}; its rows cannot be matched with {name}, so say which "
         "column contains each row's query, or add one (also understood for query: "
-        f"{', '.join(COLUMNS['query'][1:])}).",
+        f"{', '.join(COLUMNS['query'][1:])}).{unused}",
         "query",
     )
 
@@ -149,8 +151,11 @@ def join_log(
         draws = np.where(whole, draws, 0)
         query_of = np.where(whole[query_of], query_of, -1)
         joined &= query_of[query] >= 0
+    rows = _together(document[joined], shown, joined)
+    if log.above is not None:
+        rows = _by_clicks_above(log, document)
     clicks = ClickLog(
-        **_together(document[joined], shown, joined),
+        **rows,
         query_draws=int(draws.sum()),
         query_offsets=corpus.query_offsets,
         draws=draws,
@@ -165,7 +170,7 @@ def join_log(
         *_lacking(documents, ~known_documents[title], shown, "document", "documents"),
     )
     return JoinedLog(
-        _by_session(log, clicks, row, query_of),
+        clicks if log.above is not None else _by_session(log, clicks, row, query_of),
         overlap,
         (*lacking, *_sentences(overlap, corpus, name), *kept),
         log.lost,
@@ -299,6 +304,20 @@ def _together(
         "impressions": np.add.reduceat(shown.impressions[joined][order], first),
         "clicks": np.add.reduceat(shown.clicks[joined][order], first),
     }
+
+
+def _by_clicks_above(log: PresentationLog, document: IntArray) -> dict[str, IntArray]:
+    """Rows by document, rank and clicks above, the context; document: as in `_shown_whole`."""
+    assert log.above is not None
+    of_entry = document[log.display_of_entry]
+    kept = of_entry >= 0
+    keys = np.stack([of_entry, log.position, log.above])[:, kept]
+    cells, row = np.unique(keys, axis=1, return_inverse=True)
+    found = dict(zip(("document", "rank", "context"), cells, strict=True))
+    for name, values in (("impressions", log.impressions), ("clicks", log.clicks)):
+        found[name] = np.zeros(cells.shape[1], np.int64)
+        np.add.at(found[name], row.ravel(), values[kept])
+    return found
 
 
 def _corpus_queries(names: Sequence[str], corpus: Corpus) -> IntArray:

@@ -245,7 +245,8 @@ def _ranker(given: _Given) -> Inspection:
 
 
 def _trees(given: _Given) -> Inspection:
-    return inspect_trees(parse_trees(given.data(), given.name), given.corpus, name=given.name)
+    trees = parse_trees(given.data(), given.name)
+    return inspect_trees(trees, given.corpus, name=given.name, missing_zero=given.missing_zero)
 
 
 def _scores(given: _Given) -> Inspection:

@@ -50,20 +50,31 @@ def inspect_ranker(
 
 
 def inspect_trees(
-    trees: TreeRanker, corpus: Corpus | None = None, *, name: str = "the trees"
+    trees: TreeRanker,
+    corpus: Corpus | None = None,
+    *,
+    name: str = "the trees",
+    missing_zero: bool = False,
 ) -> Inspection:
-    """Check that trees tell documents apart and, with a corpus, its features and ties."""
+    """Check that trees tell documents apart and, with a corpus, its features and ties.
+
+    missing_zero: as in `TreeRanker.score_with_notices`.
+    """
     findings = SPLITS.of(trees)
     ids = trees.forest.feature_ids
     if corpus is not None:
         try:
-            scores = trees.score(corpus)
+            scores, notices = trees.score_with_notices(corpus, missing_zero=missing_zero)
         except InputError as error:
             remark = Remark(str(error), error.about)
             findings += (Finding.of_file(*FEATURES, 0, "stop", remark),)
         else:
-            words = f"The corpus has all {counted(ids.size, 'feature')} of the trees."
-            features = Finding.of_file(*FEATURES, ids.size, "good", words)
+            used = ids[trees.forest.split_on]
+            common = int(np.intersect1d(used, corpus.feature_ids).size)
+            words = " ".join(notices) or (
+                f"The corpus has all {counted(common, 'feature')} that the trees split on."
+            )
+            features = Finding.of_file(*FEATURES, common, "warning" if notices else "good", words)
             findings += (features, *_of_scores(scores, corpus, name))
     counts = {"features": ids.size, "trees": trees.trees}
     return Inspection("trees", name, "LightGBM model text", findings, counts)

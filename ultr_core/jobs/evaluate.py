@@ -238,7 +238,9 @@ def _scores(given: Given, corpus: Corpus) -> tuple[str, NDArray[np.float64]]:
         return named(given.scores), scores
     found = read_model(given.model)
     if isinstance(found, TreeRanker):
-        return named(given.model), found.score(corpus)
+        scores, notices = found.score_with_notices(corpus, missing_zero=given.missing_zero)
+        print_notes(notices)
+        return named(given.model), scores
     model, notices = on_columns_of(corpus, found, missing_zero=given.missing_zero)
     print_notes(notices)
     return named(given.model), model.score(corpus)

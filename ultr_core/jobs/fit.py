@@ -80,7 +80,7 @@ _SCORES = (".txt", ".scores", ".csv", ".run", ".trec")
 _OUTPUTS = {
     "out": (
         "write the ranker as JSON: feature ids, weights, C, certificate; trees as LightGBM does",
-        (".json", *_OF_TREES),
+        (),  # it depends on the learner
     ),
     "svm_light_out": (
         "write it as an svm_light model file, which svm_rank_classify reads",
@@ -138,6 +138,9 @@ class Fitted:
 
 def run(given: Given) -> Fitted:
     """Train, and write what was asked for."""
+    of_trees = given.learner == TREES
+    if given.out is not None:
+        require_ending(given.out, "--out", _OF_TREES if of_trees else (".json",))
     needs_curve = given.method not in _WITHOUT_CURVE
     if needs_curve and given.propensities is None and given.eta is None:
         raise InputError(
@@ -145,15 +148,12 @@ def run(given: Given) -> Fitted:
             f"--eta X, or choose --method {' or '.join(_WITHOUT_CURVE)}.",
             "no_propensities",
         )
-    of_trees = given.learner == TREES
     if of_trees and (asked := [name for name in LINEAR_ONLY if name in given.asked]):
         raise InputError(
             f"{', '.join(map(option_of, asked))} {'belongs' if len(asked) == 1 else 'belong'} to "
             f"linear rankers; leave out or choose --learner {SVM.key}.",
             "learner",
         )
-    if of_trees and given.out is not None:
-        require_ending(given.out, "--out", _OF_TREES)
     check_propensities(given)
     own, log = own_corpus(given), own_log(given)
     curve, odd = own_propensities(given, log)

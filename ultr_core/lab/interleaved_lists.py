@@ -139,11 +139,16 @@ def _shared_credits(
 
 
 def _documents(given: Iterable[Document], what: str, *, ordered: bool = True) -> list[Document]:
-    """What is given, as a list; raises InputError for anything that is not a list of documents."""
+    """What is given, as a list; raises InputError for anything that is not a list of documents.
+
+    None and NaN mark missing documents, and a NaN does not even equal itself.
+    """
     kinds: tuple[type, ...] = (Set, Mapping) if ordered else (str, bytes)
     try:
         found = [] if isinstance(given, kinds) else list(given)
         hash(tuple(found))
+        if any(each is None or each != each for each in found):
+            kinds = (object,)
     except TypeError:
         kinds = (object,)
     if isinstance(given, kinds):
@@ -197,8 +202,8 @@ def interleaved(
         seed: of the coins.
 
     Raises:
-        InputError: an empty list, something that is not a list, an unknown scheme, or a number of
-            places below 1.
+        InputError: an empty list, something that is not a list, None or NaN as a document, an
+            unknown scheme, or a number of places below 1.
 
     >>> interleaved("ab", "bc", shown=3, scheme="team-draft", seed=0).verdict(["a"])
     1

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,12 @@ _ID = re.compile(r"(?:Column_)?(\d{1,9})", re.ASCII)
 
 _CATEGORICAL, _MISSING, _MISSING_ZERO = 1, 12, 4
 """Bits of a decision: a category; which values are missing, and that it is zeros."""
+
+_FIRST_COLUMN = "Column_0"
+"""The first name that LightGBM gives itself, to a column of a matrix or to the id 0."""
+
+_DEEPEST = 1_000
+"""Decisions on one way through a tree: scoring takes a step for each."""
 
 _BLOCK = 16_384  # documents at once
 
@@ -63,18 +69,35 @@ class Tree:
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """A sum of trees over the features of these ids, int64 [features], which rise."""
+    """A sum of trees over the features of these ids, int64 [features], which rise.
+
+    from_column_0: whether names are Column_0, Column_1, ..., which LightGBM gives both to ids, with
+    a column for the id 0, and to the columns of a matrix, which may have any ids.
+    """
 
     trees: tuple[Tree, ...]
     feature_ids: IntArray
+    from_column_0: bool = False
 
-    def score(self, features: Any) -> FloatArray:
-        """Scores [documents] of features [documents, features], dense or sparse."""
+    @property
+    def split_on(self) -> IntArray:
+        """Places in ``feature_ids`` of the features that some tree splits on."""
+        return np.unique(np.concatenate([np.empty(0, np.int64), *(t.feature for t in self.trees)]))
+
+    def score(self, features: Any, columns: IntArray | None = None) -> FloatArray:
+        """Scores [documents] of features [documents, features], dense or sparse.
+
+        columns [features of the trees]: where each is, -1 for one that is 0 in every document.
+        """
+        used = self.split_on
+        places = used if columns is None else columns[used]
+        trees = [replace(tree, feature=np.searchsorted(used, tree.feature)) for tree in self.trees]
         found = np.zeros(features.shape[0])
         for start in range(0, found.size, _BLOCK):
-            x = features[start : start + _BLOCK]
-            dense = np.asarray(x if isinstance(x, np.ndarray) else x.toarray())
-            for tree in self.trees:
+            x = features[start : start + _BLOCK][:, places[places >= 0]]
+            dense = np.zeros((x.shape[0], used.size), x.dtype)
+            dense[:, places >= 0] = x if isinstance(x, np.ndarray) else x.toarray()
+            for tree in trees:
                 found[start : start + _BLOCK] += tree.values(dense)
         return found
 
@@ -108,7 +131,7 @@ class Forest:
                 "cannot be found in a corpus.",
                 "tree_model",
             )
-        return cls(tuple(_trees(blocks, ids.size, name)), ids)
+        return cls(tuple(_trees(blocks, ids.size, name)), ids, names[0] == _FIRST_COLUMN)
 
 
 def _values(block: str) -> dict[str, str]:
@@ -126,7 +149,7 @@ def _trees(blocks: list[str], features: int, name: str) -> Iterator[Tree]:
         if not good:
             raise InputError(
                 f"Tree {number} of {name} is damaged, or of a kind that is not read here (linear "
-                "trees, categories, zeros as missing values).",
+                f"trees, categories, zeros as missing values, over {_DEEPEST:,} decisions deep).",
                 "tree_model",
             )
         yield tree
@@ -165,4 +188,14 @@ def _is_sound(tree: Tree, features: int) -> bool:
     )
     numbers = np.isfinite(tree.leaf).all() and not np.isnan(tree.threshold).any()
     known = np.all((tree.feature >= 0) & (tree.feature < features))
-    return bool(ends and numbers and known)
+    return bool(ends and numbers and known) and _depth(tree) <= _DEEPEST
+
+
+def _depth(tree: Tree) -> int:
+    """The most decisions on a way; children are behind their parents."""
+    depth = np.ones(tree.feature.size + 1, np.int64)
+    for node, children in enumerate(zip(tree.left.tolist(), tree.right.tolist(), strict=True)):
+        for child in children:
+            if child >= 0:
+                depth[child] = depth[node] + 1
+    return int(depth.max())

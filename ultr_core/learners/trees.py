@@ -16,7 +16,7 @@ the targets are, and it varies far less than the estimated risk does. Unlike the
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,13 +25,14 @@ import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
-from ultr_core.corpus.feature_matrix import some_ids
+from ultr_core.corpus.feature_matrix import MISSING_ZERO, some_ids
 from ultr_core.corpus.ranking import query_of_document
 from ultr_core.errors import InputError
 from ultr_core.learners.forest import Forest
 from ultr_core.propensity import Numbers
 from ultr_core.propensity.row_numbers import row_numbers
 from ultr_core.users import ClickLog
+from ultr_core.words import counted
 
 FloatArray = NDArray[np.float64]
 
@@ -106,8 +107,63 @@ class TreeRanker:
         return len(self.forest.trees)
 
     def score(self, corpus: Corpus) -> FloatArray:
-        """Scores [documents] of a corpus that has these features; raises InputError otherwise."""
-        return self.forest.score(_columns(corpus, self.forest.feature_ids))
+        """Scores [documents] of a corpus; raises InputError as `score_with_notices` does."""
+        return self.score_with_notices(corpus)[0]
+
+    def score_with_notices(
+        self, corpus: Corpus, *, missing_zero: bool = False
+    ) -> tuple[FloatArray, tuple[str, ...]]:
+        """Scores [documents], and sentences on features that are absent or named by columns.
+
+        Raises InputError if trees split on a feature that the corpus lacks, unless ``missing_zero``
+        says that it is 0 or the corpus is sparse and omits zeros; if they have none in common; and
+        if the names Column_0, Column_1, ... need not be ids.
+        """
+        ids = self.forest.feature_ids
+        used = ids[self.forest.split_on]
+        absent = np.setdiff1d(used, corpus.feature_ids)
+        if self.forest.from_column_0:
+            _require_ids(corpus, ids, absent)
+        zero = (missing_zero or corpus.is_sparse) and absent.size < used.size
+        if absent.size and not zero:
+            raise InputError(
+                f"The trees split on {counted(absent.size, 'feature')} that the corpus does not "
+                f"have ({some_ids(absent)}); use a corpus with the same features, or say that "
+                "missing features are 0 if it has some of them.",
+                MISSING_ZERO,
+            )
+        place = np.minimum(np.searchsorted(corpus.feature_ids, ids), corpus.n_features - 1)
+        columns = np.where(corpus.feature_ids[place] == ids, place, -1)
+        return self.forest.score(corpus.features, columns), tuple(_notices(self.forest, absent))
+
+
+def _require_ids(corpus: Corpus, ids: NDArray[np.int64], absent: NDArray[np.int64]) -> None:
+    """Raise InputError unless Column_N is feature N: both end alike, and no split says otherwise.
+
+    Columns of a matrix are counted from 0 and end one below the highest id, or earlier.
+    """
+    unnamed = np.setdiff1d(corpus.feature_ids, ids)
+    if absent.size or unnamed.size or ids[-1] != corpus.feature_ids[-1]:
+        raise InputError(
+            f"The trees name their features Column_0 to Column_{ids[-1]}, which may count the "
+            f"columns of a matrix, and the corpus has {counted(corpus.n_features, 'feature')} "
+            f"({some_ids(corpus.feature_ids)}); write the id of each into the line feature_names "
+            "of the model, as in feature_names=1 2 3, or give them as feature_name to LightGBM.",
+            "tree_features",
+        )
+
+
+def _notices(forest: Forest, absent: NDArray[np.int64]) -> Iterator[str]:
+    if forest.from_column_0:
+        yield (
+            f"The trees name their features Column_0 to Column_{forest.feature_ids[-1]}; Column_N "
+            "is read as feature N of the corpus."
+        )
+    if absent.size:
+        yield (
+            f"The corpus does not have {counted(absent.size, 'feature')} that the trees split on "
+            f"({some_ids(absent)}); they count as 0 in every document."
+        )
 
 
 @dataclass(frozen=True, eq=False)

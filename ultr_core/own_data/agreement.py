@@ -19,6 +19,7 @@ Say = Callable[[NDArray[np.float64]], Estimate]
 
 _WEIGHTED = ESTIMATORS["policy-aware"]
 _KEY, _TITLE = "weighted_clicks", "Fitted relevance against weighted clicks"
+_OF_SIGN = "unshown_decide", "Candidates never shown decide the sign"
 
 
 def against_weighted_clicks(
@@ -34,7 +35,7 @@ def against_weighted_clicks(
     intervals overlap where the fit is right: for the difference from what users saw, and for the
     risk. Weights are those of documents (`POLICY_AWARE`), which IPS has where a document keeps its
     rank, for lists may leave documents out; those that no list shows are left out here, since the
-    fit alone counts them.
+    fit alone counts them. Where they change the sign of the difference, a second finding says so.
 
     say: by ``estimator``. ranks [documents]: of the ranker. No finding for an estimator without a
     fitted relevance, nor where one of the two has no interval.
@@ -43,6 +44,7 @@ def against_weighted_clicks(
         return ()
     seen = log.impressions_per_document > 0
     agreed: Finding | None = None
+    fits: list[Estimate] = []
     for what, places in (
         ("the difference in risk from what users saw", ranks - shown_ranks(log)),
         ("the risk", ranks),
@@ -54,10 +56,11 @@ def against_weighted_clicks(
             return ()
         if fitted.no_interval or weighted.no_interval:
             return ()
+        fits.append(fitted)
         apart = fitted.low > weighted.high or fitted.high < weighted.low
         told = (
-            f"For {what}, {estimator.label} gives {_told(fitted)} and the clicks weighted by "
-            f"propensity give {_told(weighted)}"
+            f"On candidates that were shown, for {what}, {estimator.label} gives {_told(fitted)} "
+            f"and the clicks weighted by propensity give {_told(weighted)}"
         )
         if apart:
             words = (
@@ -68,7 +71,26 @@ def against_weighted_clicks(
         agreed = agreed or Finding.of_file(
             _KEY, _TITLE, fitted.value, "good", f"{told}; their intervals overlap."
         )
-    return () if agreed is None else (agreed,)
+    if agreed is None:
+        return ()
+    return agreed, *_of_sign(estimator, say(ranks - ranks_over_draws(log)), fits[0].value)
+
+
+def _of_sign(estimator: Estimator, whole: Estimate, on_shown: float) -> tuple[Finding, ...]:
+    """A warning where the difference over all candidates has another sign than ``on_shown``."""
+    if whole.value * on_shown >= 0:
+        return ()
+    words = (
+        f"On candidates that were shown, {estimator.label} gives a difference in risk from what "
+        f"users saw of {on_shown:.2f}; with those never shown, which no click judges, it gives "
+        f"{whole.value:.2f}, of the opposite sign. Test the ranker on users, or log longer lists."
+    ).replace(" -", " \N{MINUS SIGN}")
+    return (Finding.of_file(*_OF_SIGN, whole.value, "warning", words),)
+
+
+def contradiction(findings: Iterable[Finding]) -> bool:
+    """Whether the fit and the weighted clicks contradict each other where both can see."""
+    return bool(warned(each for each in findings if each.key == _KEY))
 
 
 def shown_ranks(log: ClickLog) -> NDArray[np.float64]:

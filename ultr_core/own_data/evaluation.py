@@ -33,6 +33,7 @@ from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.learners.relevance import Shown
 from ultr_core.own_data.agreement import (
     against_weighted_clicks,
+    contradiction,
     ranks_over_draws,
     shown_ranks,
     warned,
@@ -728,7 +729,7 @@ def _agreement(judge: Judge, log: ClickLog, ranks: NDArray[np.float64]) -> tuple
 
 def _contradicted(agreement: tuple[Finding, ...]) -> str:
     """Why a fitted relevance gives no verdict on a ranker: the clicks contradict it; or ""."""
-    if not warned(agreement):
+    if not contradiction(agreement):
         return ""
     return "the fitted relevance and the weighted clicks contradict each other; use IPS instead"
 

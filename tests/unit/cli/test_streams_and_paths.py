@@ -301,6 +301,11 @@ def test_a_name_that_promises_another_format_is_refused_before_the_work(command:
     refused_command(command.split(), "ending", option, name)
 
 
+@pytest.mark.parametrize(("learner", "ending"), [("svm", ".json"), ("trees", ".txt")])
+def test_an_ending_is_proposed_that_the_learner_writes(learner: str, ending: str) -> None:
+    refused_command(f"{FIT} --learner {learner} --out x.pdf".split(), "ending", ending)
+
+
 @pytest.mark.parametrize(
     "command",
     [

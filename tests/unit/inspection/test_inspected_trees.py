@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.meaning import mentions
+from tests.meaning import mentions, refused
 from tests.unit.learners.test_forest import MODEL
 from ultr_core.cli import main
 from ultr_core.errors import InputError
@@ -35,10 +35,49 @@ def test_with_a_corpus_features_and_ties_are_checked() -> None:
     found = inspect_trees(TREES, CORPUS)
     assert [each.key for each in found.findings] == ["splits", "features", "ties"]
     assert (found.severity, found.finding("features").value, found.finding("ties").value) == (
-        "good", 3, 0,
+        "good", 2, 0,
     )  # fmt: skip
     other = parse_corpus(b"2 qid:7 1:0.4\n0 qid:7 1:0.9\n", "corpus")
     assert inspect_trees(TREES, other).finding("features").severity == "stop"
+    zero = inspect_trees(TREES, other, missing_zero=True).finding("features")
+    assert (zero.severity, zero.value) == ("warning", 1)
+
+
+def test_a_feature_that_no_tree_splits_on_may_be_absent() -> None:
+    without = parse_corpus(b"2 qid:7 1:0.4 7:3\n0 qid:7 1:0.9 7:0\n", "corpus")
+    found = inspect_trees(TREES, without)
+    assert (found.severity, found.finding("features").value) == ("good", 2)
+
+
+COLUMNS = "Column_0 Column_1 Column_2"
+WITH_ZERO = MODEL.replace("1 2 7", COLUMNS).replace("split_feature=0 2", "split_feature=1 2")
+
+
+def test_columns_that_lightgbm_names_are_ids_only_where_they_end_as_the_corpus_does() -> None:
+    """LightGBM's command line gives LETOR's features 1 and 2 a column for the id 0."""
+    corpus = parse_corpus(b"2 qid:7 1:0.4 2:3\n0 qid:7 1:0.9 2:0\n", "corpus")
+    trees = parse_trees(WITH_ZERO.encode(), "trees.txt")
+    scores, notices = trees.score_with_notices(corpus)
+    assert scores.tolist() == [4.5, -0.5]
+    assert len(notices) == 1
+    assert mentions(notices[0], "Column_2")
+    named = parse_trees(WITH_ZERO.replace(COLUMNS, "0 1 2").encode(), "trees.txt")
+    assert named.score_with_notices(corpus)[1] == ()
+
+
+@pytest.mark.parametrize(
+    ("model", "rows"),
+    [
+        (WITH_ZERO, b"2 qid:7 1:0.4 2:3 3:1\n0 qid:7 1:0.9 2:0 3:2\n"),
+        (WITH_ZERO, b"2 qid:7 1:0.4 3:3\n0 qid:7 1:0.9 3:2\n"),
+        (MODEL.replace("1 2 7", COLUMNS), b"2 qid:7 1:0.4 2:3\n0 qid:7 1:0.9 2:0\n"),
+    ],
+)
+def test_columns_of_a_matrix_are_not_taken_for_ids(model: str, rows: bytes) -> None:
+    """They would be off by one: column 0 of a matrix is feature 1."""
+    trees = parse_trees(model.encode(), "trees.txt")
+    with refused("tree_features", "feature_names=1 2 3"):
+        trees.score_with_notices(parse_corpus(rows, "corpus"), missing_zero=True)
 
 
 def test_a_model_of_too_many_numbers_is_refused_before_it_is_taken_apart() -> None:

@@ -15,6 +15,7 @@ from ultr_core.corpus import Corpus, synthetic_splits
 from ultr_core.corpus.ranking import expected_ranks
 from ultr_core.errors import InputError
 from ultr_core.files import load_directory, parse_corpus, parse_log, write_letor
+from ultr_core.files.log_reading import Reading
 from ultr_core.files.ranker_files import ranker_text
 from ultr_core.findings import SEVERITIES
 from ultr_core.inspection import (
@@ -314,3 +315,32 @@ def test_the_name_of_a_file_is_never_altered() -> None:
     corpus = parse_corpus(rows, "train.txt")
     (notice,) = join_log(parse_log(HEADER + "A,1,1,1\n"), corpus, name="train.txt").notices
     assert mentions(notice, "train.txt")
+
+
+def test_a_column_that_may_be_the_query_is_named() -> None:
+    corpus = parse_corpus(b"1 qid:1 1:0\n0 qid:1 1:1\n", "corpus")
+    rows = "impression_id,search_id,document,position,click\n" + "".join(
+        f"p{n},1,{place},{place},{int(place == 1)}\n" for n in range(5) for place in (1, 2)
+    )
+    with refused("query", "'search_id'"):
+        join_log(parse_log(rows), corpus)
+    joined = join_log(parse_log(rows, columns={"query": "search_id"}), corpus)
+    assert joined.clicks.total_clicks == 5
+
+
+def test_clicks_above_a_row_are_kept_as_its_context() -> None:
+    corpus = parse_corpus(b"1 qid:1 1:0\n0 qid:1 1:1\n", "corpus")
+    clicks = [(1, 1), (1, 0), (0, 1)]
+    rows = "presentation,query,document,position,click\n" + "".join(
+        f"p{n},1,{place},{place},{click}\n"
+        for n, both in enumerate(clicks)
+        for place, click in enumerate(both, 1)
+    )
+    log = parse_log(rows, how=Reading(clicks_above=True))
+    found = join_log(log, corpus).clicks
+    rows_of = zip(
+        found.document.tolist(), found.context.tolist(), found.impressions.tolist(),
+        found.clicks.tolist(), strict=True,
+    )  # fmt: skip
+    assert sorted(rows_of) == [(0, 0, 3, 2), (1, 0, 1, 1), (1, 1, 2, 1)]
+    assert not join_log(parse_log(rows), corpus).clicks.context.any()

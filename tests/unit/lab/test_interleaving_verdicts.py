@@ -276,6 +276,13 @@ def test_what_is_no_list_of_documents_is_named(given: Any) -> None:
         interleaved(["d1"], given, seed=0)
 
 
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_a_missing_document_is_refused(missing: Any, scheme: Scheme) -> None:
+    with refused("documents"):
+        interleaved(["a", "c"], [missing, "b"], scheme=scheme, seed=0)
+
+
 @pytest.mark.parametrize("clicked", ["d1", b"d1", 5, None, [["d1"]]])
 def test_clicks_are_documents_and_not_the_letters_of_one(clicked: Any) -> None:
     with refused("documents"):

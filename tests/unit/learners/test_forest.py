@@ -100,3 +100,25 @@ def test_a_damaged_or_foreign_model_is_refused_in_one_sentence(old: str, new: st
     assert old in MODEL
     with refused("tree_model", "m.txt"):
         Forest.parse(MODEL.replace(old, new, 1), "m.txt")
+
+
+def test_a_tree_that_is_one_long_way_is_refused() -> None:
+    def chain(inner: int) -> str:
+        values = {
+            "num_leaves=3": f"num_leaves={inner + 1}",
+            "split_feature=0 2": "split_feature=" + "0 " * inner,
+            "threshold=0.5 2": "threshold=" + "0 " * inner,
+            "decision_type=2 2": "decision_type=" + "2 " * inner,
+            "left_child=1 -1": "left_child=" + " ".join(str(-1 - n) for n in range(inner)),
+            "right_child=-2 -3": "right_child="
+            + " ".join([*map(str, range(1, inner)), str(-1 - inner)]),
+            "leaf_value=0.25 -1 4": "leaf_value=" + "0 " * (inner + 1),
+        }
+        text = MODEL
+        for old, new in values.items():
+            text = text.replace(old, new, 1)
+        return text
+
+    assert len(Forest.parse(chain(1_000), "m.txt").trees) == 2
+    with refused("tree_model", "m.txt"):
+        Forest.parse(chain(1_001), "m.txt")

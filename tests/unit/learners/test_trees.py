@@ -133,8 +133,16 @@ def test_trees_find_their_features_in_a_larger_corpus(corpus: Corpus, grown: Tre
     larger = replace(corpus, features=more, feature_ids=np.append(0, corpus.feature_ids))
     np.testing.assert_array_equal(grown.score(larger), grown.score(corpus))
     smaller = replace(corpus, features=corpus.features[:, 1:], feature_ids=corpus.feature_ids[1:])
-    with refused("tree_features"):
+    with refused("missing_zero", 1):
         grown.score(smaller)
+    first = corpus.features.copy()
+    first[:, 0] = 0
+    scores, notices = grown.score_with_notices(smaller, missing_zero=True)
+    np.testing.assert_array_equal(scores, grown.score(replace(corpus, features=first)))
+    assert len(notices) == 1
+    foreign = replace(corpus, feature_ids=corpus.feature_ids + 1000)
+    with refused("missing_zero"):
+        grown.score_with_notices(foreign, missing_zero=True)
 
 
 def test_without_lightgbm_one_sentence_says_what_to_install(

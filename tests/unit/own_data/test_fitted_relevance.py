@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from tests.meaning import mentions, refused
 from ultr_core.corpus import Corpus
@@ -14,7 +16,7 @@ from ultr_core.files import parse_corpus, parse_log
 from ultr_core.inspection import inspect_together, join_log
 from ultr_core.inspection.joined import JoinedLog
 from ultr_core.learners.relevance import Shown, fit_relevance, with_relevance
-from ultr_core.own_data import fitting
+from ultr_core.own_data import agreement, fitting
 from ultr_core.own_data.agreement import shown_ranks
 from ultr_core.own_data.evaluation import compare_with_shown, evaluate_ranker, judge_by
 from ultr_core.own_data.fitting import (
@@ -25,7 +27,7 @@ from ultr_core.own_data.fitting import (
 )
 from ultr_core.own_data.samples import sample_files
 from ultr_core.propensity import ESTIMATORS, Belief
-from ultr_core.risk import by_rank, estimate_by
+from ultr_core.risk import Estimate, by_rank, difference_by, estimate_by
 from ultr_core.risk.by_rank import _ranks
 from ultr_core.users import ClickLog, Cutoff, PowerLaw
 
@@ -284,3 +286,33 @@ def test_scores_of_the_logger_are_a_feature_of_the_fit_at_every_place(
             call(blind, many, CURVE, logger_scores=scores)
     with refused("one_score_each"):
         fit_from_log(blind, many, CURVE, method="direct", logger_scores=scores[1:])
+
+
+@pytest.mark.parametrize(("factor", "keys"), [
+    (1.0, ["weighted_clicks"]), (-1.0, ["weighted_clicks", "unshown_decide"]),
+])  # fmt: skip
+def test_candidates_never_shown_that_turn_the_sign_are_a_warning(
+    joined: JoinedLog, factor: float, keys: list[str]
+) -> None:
+    whole = joined.clicks
+    top = whole.rank <= 3
+    log = ClickLog(
+        document=whole.document[top], rank=whole.rank[top], impressions=whole.impressions[top],
+        clicks=whole.clicks[top], query_draws=whole.query_draws,
+        query_offsets=whole.query_offsets, draws=whole.draws, whole_lists=False,
+    )  # fmt: skip
+    unseen = log.impressions_per_document == 0
+    assert unseen.any()
+
+    def say(places: NDArray[np.float64]) -> Estimate:
+        found = difference_by(
+            ESTIMATORS["policy-aware"], log, np.where(unseen, 0.0, places), Belief(CURVE)
+        )
+        return replace(shown, value=factor * shown.value) if places[unseen].any() else found
+
+    ranks = expected_ranks(np.arange(float(log.n_documents)), log.query_offsets)
+    places = np.where(unseen, 0.0, ranks - agreement.shown_ranks(log))
+    shown = difference_by(ESTIMATORS["policy-aware"], log, places, Belief(CURVE))
+    found = agreement.against_weighted_clicks(ESTIMATORS["direct"], say, log, CURVE, ranks)
+    assert [finding.key for finding in found] == keys
+    assert not agreement.contradiction(found)
