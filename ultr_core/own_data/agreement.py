@@ -93,6 +93,11 @@ def contradiction(findings: Iterable[Finding]) -> bool:
     return bool(warned(each for each in findings if each.key == _KEY))
 
 
+def unshown_decide(findings: Iterable[Finding]) -> bool:
+    """Whether candidates that were never shown, which no click can test, decide the sign."""
+    return any(each.key == _OF_SIGN[0] for each in findings)
+
+
 def shown_ranks(log: ClickLog) -> NDArray[np.float64]:
     """Mean rank at which each document was shown, float64 [documents]; 0 for one never shown."""
     shown = np.bincount(log.document, log.impressions, log.n_documents)

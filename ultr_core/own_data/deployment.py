@@ -19,6 +19,7 @@ from scipy.special import ndtri
 
 from ultr_core.corpus.ranking import whole_in_range
 from ultr_core.findings import Finding
+from ultr_core.own_data.agreement import unshown_decide
 from ultr_core.own_data.evaluation import (
     Judge,
     RankerDifference,
@@ -48,6 +49,7 @@ _UNKNOWN = (
     "If these clicks, or some of them, trained the ranker, the promise does not hold; for scores "
     "by rankers trained on the other queries' clicks it was not measured."
 )
+_UNTESTED = "candidates that were never shown decide the sign, and no click tests them"
 _IF_RIGHT = "The propensities are taken as right."
 
 
@@ -163,6 +165,7 @@ def gate(
     )
     fitted = judge.estimator.fits_relevance and isinstance(log, GroupedLog)
     known = _FIT_TAKEN_AS_KNOWN if fitted else ""
+    known = known or (_UNTESTED if unshown_decide(agreement or ()) else "")
     known = known or _unlike_ips(judge.estimator, judge.belief.clip, curve, log)
     return Gate(found, candidates, _no_verdict(found) or declined or known, trained is not None)
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.meaning import mentions, refused
 from ultr_core.claims.gate_runs import CANDIDATES, Shown, gate_rows
+from ultr_core.findings import Finding
 from ultr_core.inspection import Unshown
 from ultr_core.own_data import (
     Gate,
@@ -127,6 +128,17 @@ def test_without_an_interval_no_ranker_passes(clicks: float) -> None:
     assert (found.deploy, found.bound, found.passes_at) == (False, None, None)
     assert found.declined
     assert found.as_dict()["declined"] in found.sentence
+
+
+def test_candidates_that_no_click_tests_let_no_ranker_pass() -> None:
+    log, scores = log_of(4_000), np.where(RELEVANT, 100.0, 0.0) - RANK
+    untested = Finding.of_file("unshown_decide", "Never shown", 1.0, "warning", "")
+    found = {
+        key: gate(log, scores, CURVE, name="it", agreement=agreement)
+        for key, agreement in (("tested", ()), ("untested", (untested,)))
+    }
+    assert {key: one.deploy for key, one in found.items()} == {"tested": True, "untested": False}
+    assert "never shown" in found["untested"].declined
 
 
 def test_a_verdict_that_is_withheld_or_clicks_that_trained_do_not_pass() -> None:
