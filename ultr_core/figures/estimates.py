@@ -38,12 +38,10 @@ ARROW = 260  # square pixels: its head is as wide as a mark
 INSET = 0.42  # from the edge to words, past the arrows there
 MARGIN = 0.14  # how far from the edge the arrows sit that point beyond it
 BESIDE, ASIDE = 0.5, 1.5  # from an arrow to its number, and between the arrows of one corner
-LINE = 0.8  # from a number to one below it, also where the chart is small and its type large
 NAME = (1.4, 0.6)  # room of a name on the axes
 HEIGHTS = {"left": (0.8 - EDGE, 2.6), "right": (-2.1, EDGE)}  # of names, clear of a shade's words
 NAMED = ("skyline", "halfway", "worse ranker")
 METHODS = ("naive", "propensity")
-LEGEND_MARKS = dict(zip(METHODS, "▲●", strict=True))
 COLUMNS = (
     "part", "method", "look", "label", "x", "y", "x2", "y2", "low", "high", "true_risk", "estimate",
     "expected", "angle", "text",
@@ -146,24 +144,17 @@ def _counts(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             for mark in marks:
                 mark["x"] -= ASIDE * across
         xs, ys = ([mark[axis] for mark in marks] for axis in ("x", "y"))
-        text = f"+{len(marks)}"
         if not across and min(xs) > EDGE / 2:  # a corner's number may be beside it
-            x, y = float(np.median(xs)) - 0.4, ys[0] - BESIDE * up
+            x, y = float(np.median(xs)), ys[0] - BESIDE * up
         elif not across:
             x, y = min(xs) - BESIDE, ys[0]
             x = x if x > -EDGE + BESIDE / 2 else max(xs) + BESIDE
         elif not up:
-            # Where arrows of both methods share an edge, both numbers stand beyond all of them.
-            sharing = [one for one in METHODS if (angle, one) in beyond]
-            ys = [mark["y"] for one in sharing for mark in beyond[angle, one]]
-            beside = BESIDE + LINE * sharing.index(method)
-            x, y = xs[0], min(ys) - beside
-            y = y if y > -EDGE + 2 * BESIDE else max(ys) + beside
-            if len(sharing) > 1:
-                x, text = x - 0.3 * across, f"{LEGEND_MARKS[method]} {text}"
+            x, y = xs[0], min(ys) - BESIDE
+            y = y if y > -EDGE + 2 * BESIDE else max(ys) + BESIDE
         else:
             x, y = xs[0] - 1.3 * BESIDE * across, ys[0]
-        yield {"part": "count", "method": method, "x": x, "y": y, "text": text}
+        yield {"part": "count", "method": method, "x": x, "y": y, "text": f"+{len(marks)}"}
 
 
 def named_rankers(picture: RiskPicture) -> tuple[int, int, int]:
