@@ -39,12 +39,10 @@ class Launch:
     paths: str | None = None
 
 
-def read_launch() -> Launch:
-    """The options of this server; what is wrong with them is said on the page."""
-    launch, faults = launched_with(sys.argv[1:])
+def show_faults(faults: Sequence[str]) -> None:
+    """Say on the page what is wrong with the options of this server."""
     for fault in (*faults, *filter(None, [processes_wanted()[1]])):
         st.warning(plain(fault), icon=":material/error:")
-    return launch
 
 
 def own_corpus() -> str | None:

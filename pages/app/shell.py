@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -10,7 +11,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.app import controls, lecture, link
 from pages.app.boot import boot, booted
-from pages.app.context import CONTEXT, PageContext, own_corpus, read_launch
+from pages.app.context import CONTEXT, PageContext, launched_with, show_faults
 from pages.app.markdown import show_note
 from pages.app.registry import HOME, LESSONS, PAGES, PageInfo
 from pages.app.style import ABOVE, page_style
@@ -49,14 +50,16 @@ def run() -> None:
     from pages.app import take_away
 
     link.tidy_page(info.path, (lecture.MODE, lecture.CONTROLS))
-    link.fit_page(info.path, own_corpus())
+    launch, faults = launched_with(sys.argv[1:])
+    link.fit_page(info.path, launch.corpus)
     controls.note(info, settings)
     with end:
         controls.history_buttons(info)
     with above:
         _note_reconnection()
         _show_notices()
-    context = PageContext(info, settings, read_launch())
+    show_faults(faults)
+    context = PageContext(info, settings, launch)
     token = CONTEXT.set(context)
     try:
         with end:
