@@ -165,10 +165,16 @@ def test_the_notebook_of_the_walk_gives_the_same_numbers(
     assert made["fit"].sentence in out
     assert str(made["evidence"].reports["ips"].estimate) in out
     assert made["evidence"].true is not None
-    found = gate(
-        made["joined"].clicks, made["fold-scores"], PowerLaw(1.0), name=TRAINED_HERE, trained=False
-    )
-    assert found.deploy and found.sentence in out.splitlines()
+    alone, of_two = (
+        gate(
+            made["joined"].clicks, made["fold-scores"], PowerLaw(1.0), name=TRAINED_HERE,
+            trained=False, candidates=rankers,
+        )
+        for rankers in (1, 2)
+    )  # fmt: skip
+    assert alone.deploy and alone.sentence in out.splitlines()
+    # The page, which has a second ranker, knows as well that these clicks did not train.
+    assert f"**{of_two.sentence}**" in words(page)
 
 
 def test_a_log_alone_is_checked_and_gives_propensities(page: AppTest) -> None:

@@ -45,15 +45,19 @@ class Provenance:
 
     share: of this log's queries with ``FEWEST_CLICKS`` clicks, those that trained with the same
     counts; None where the file, or so small a log, does not tell. same_counts: whether clicks,
-    presentations and clicked documents are those of the log.
+    presentations and clicked documents are those of the log. held_out: whether it is known that
+    the clicks that judge did not train, as of held-out scores.
     """
 
     share: float | None = None
     same_counts: bool = False
+    held_out: bool = False
 
     @property
     def trained(self) -> bool | None:
-        """True if these clicks seem to have trained the ranker; None: nobody can know."""
+        """True if these clicks seem to have trained the ranker, None if nobody can know."""
+        if self.held_out:
+            return False
         shares = self.share is not None and self.share >= MUCH
         return True if self.same_counts or shares else None
 

@@ -167,7 +167,7 @@ def _against(
 def _origin(ranker: Ranker, corpus: Corpus, joined: JoinedLog) -> Provenance:
     """What is known of the clicks that trained a ranker."""
     if ranker.fit is not None:
-        return Provenance(share=0.0 if ranker.fair else 1.0)
+        return Provenance(held_out=True) if ranker.fair else Provenance(share=1.0)
     return trained_on(corpus, joined.clicks, ranker.trained)
 
 

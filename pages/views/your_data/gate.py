@@ -40,8 +40,7 @@ def gate_step(
         ),
     )  # fmt: skip
     st.markdown(f"{mark('good' if found.deploy else 'stop')} **{told(found.sentence)}**")
-    by_fold = judged.ranker.fit is not None and judged.ranker.fair
-    points = gate_points(found, len(rankers), by_fold=by_fold)
+    points = gate_points(found, len(rankers), by_fold=judged.trained is False)
     st.markdown("\n".join(f"- {told(text)}" for text in points))
     return found
 

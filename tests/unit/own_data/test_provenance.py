@@ -15,6 +15,7 @@ from ultr_core.own_data.provenance import (
     FEWEST_CLICKS,
     KEPT,
     MUCH,
+    Provenance,
     counts_of,
     fingerprint,
     trained_on,
@@ -123,6 +124,7 @@ def test_what_cannot_be_known_is_none(
 ) -> None:
     """A file without a record, or a log in which no query has enough clicks."""
     assert trained_on(corpus, logs[0], {}).trained is None
+    assert Provenance(held_out=True).trained is False
     monkeypatch.setattr(provenance, "FEWEST_CLICKS", int(logs[0].clicks_per_query.max()) + 1)
     record: Record = {"fingerprint": fingerprint(corpus, logs[0])}
     assert record["fingerprint"] == [] and trained_on(corpus, logs[0], record).trained is None
