@@ -638,22 +638,18 @@ def _weights_of_rest(
     if fit.belief is None or not estimator.fits_relevance:
         documents = np.isin(query_of_document(corpus.query_offsets), rest)
         return Weights(fit.weights.values[documents], float(log.clicks_per_query[rest].sum()))
-    shown, belief = known_of_rest(corpus, log, fit.logger_scores, fit.belief, fit.ridge, rest)
+    whole = Shown(corpus, with_never_shown(log), fit.logger_scores)
+    shown, belief = known_of_rest(whole, fit.belief, fit.ridge, rest)
     return weights_by(estimator, shown.log, belief)
 
 
 def known_of_rest(
-    corpus: Corpus,
-    log: ClickLog,
-    scores: FloatArray | None,
-    belief: Belief,
-    ridge: float,
-    rest: NDArray[np.int64],
+    whole: Shown, belief: Belief, ridge: float, rest: NDArray[np.int64]
 ) -> tuple[Shown, Belief]:
     """The clicks of these queries, and the belief with a relevance that was fitted to them alone.
 
-    scores [documents]: of the logger; ridge: the penalty of the fit.
+    whole: of all queries, as in `Ready`; ridge: the penalty of the fit.
     """
-    shown = part_of_shown(Shown(corpus, with_never_shown(log), scores), rest)
+    shown = part_of_shown(whole, rest)
     relevance = fit_relevance(shown, belief, ridges=(ridge,))
     return shown, with_relevance(belief, relevance, shown)

@@ -39,6 +39,7 @@ from ultr_core.own_data.fitting import (
     part_of_shown,
     prepared,
     scores_by_fold,
+    with_never_shown,
 )
 from ultr_core.own_data.provenance import fingerprint
 from ultr_core.propensity import ESTIMATORS, Belief
@@ -160,14 +161,14 @@ def tree_fold_scores(
     As `fold_scores`, with the number of trees and the threshold of ``fit``.
     """
     estimator = ESTIMATORS[fit.method]
+    counted_log = with_never_shown(log) if estimator.fits_relevance else log
+    whole = Shown(corpus, counted_log, fit.logger_scores)
 
     def trained(rest: NDArray[np.int64]) -> TreeRanker:
         if estimator.fits_relevance:
-            part, belief = known_of_rest(
-                corpus, log, fit.logger_scores, fit.belief, fit.ridge, rest
-            )
+            part, belief = known_of_rest(whole, fit.belief, fit.ridge, rest)
         else:
-            part, belief = part_of_shown(Shown(corpus, log), rest), fit.belief
+            part, belief = part_of_shown(whole, rest), fit.belief
         targets = Targets.of_log(part.log, estimator.weigh(part.log, belief))
         return fit_trees(part.corpus, targets, trees=fit.ranker.trees, seed=seed)
 
