@@ -225,8 +225,12 @@ _JOINTS = dict.fromkeys(map(ord, " _-"))
 
 def is_known_name(meaning: str, cell: str) -> bool:
     """Whether a column's name says that it has this meaning."""
-    known = (*COLUMNS[meaning], *MORE_NAMES.get(meaning, ()))
-    return plain_name(cell) in map(plain_name, known)
+    return plain_name(cell) in map(plain_name, names_of(meaning))
+
+
+def names_of(meaning: str) -> tuple[str, ...]:
+    """The names that a column of this meaning usually has, our own first."""
+    return (*COLUMNS[meaning], *MORE_NAMES.get(meaning, ()))
 
 
 def require_columns(
@@ -250,8 +254,7 @@ def require_columns(
                     "query,document,position,click.",
                     "columns",
                 )
-            known = (*COLUMNS[meaning][1:], *MORE_NAMES.get(meaning, ()))
-            also = f"also understood for {meaning}: {', '.join(known)}"
+            also = f"also understood for {meaning}: {', '.join(names_of(meaning)[1:])}"
             if meaning == "click" and "position" in found:
                 raise InputError(
                     f"{name} has no click column, but {in_words(header)}; say which column it is, "

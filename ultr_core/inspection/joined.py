@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ultr_core.corpus import Corpus
 from ultr_core.corpus.ranking import query_of_document
 from ultr_core.errors import InputError, quoted
-from ultr_core.files.log_columns import COLUMNS, in_words
+from ultr_core.files.log_columns import in_words, names_of
 from ultr_core.files.name_tables import NameTable
 from ultr_core.propensity import DisplayCounts, PresentationLog
 from ultr_core.users import ClickLog, GroupCounts, GroupedLog
@@ -81,7 +81,7 @@ def require_queries(log: PresentationLog, name: str) -> None:
     raise InputError(
         f"The log has no query column{but}; its rows cannot be matched with {name}, so say which "
         "column contains each row's query, or add one (also understood for query: "
-        f"{', '.join(COLUMNS['query'][1:])}).{unused}",
+        f"{', '.join(names_of('query')[1:])}).{unused}",
         "query",
     )
 
@@ -151,11 +151,12 @@ def join_log(
         draws = np.where(whole, draws, 0)
         query_of = np.where(whole[query_of], query_of, -1)
         joined &= query_of[query] >= 0
-    rows = _together(document[joined], shown, joined)
-    if log.above is not None:
-        rows = _by_clicks_above(log, document)
     clicks = ClickLog(
-        **rows,
+        **(
+            _together(document[joined], shown, joined)
+            if log.above is None
+            else _by_clicks_above(log, log.above, document, joined)
+        ),
         query_draws=int(draws.sum()),
         query_offsets=corpus.query_offsets,
         draws=draws,
@@ -306,12 +307,12 @@ def _together(
     }
 
 
-def _by_clicks_above(log: PresentationLog, document: IntArray) -> dict[str, IntArray]:
-    """Rows by document, rank and clicks above, the context; document: as in `_shown_whole`."""
-    assert log.above is not None
-    of_entry = document[log.display_of_entry]
-    kept = of_entry >= 0
-    keys = np.stack([of_entry, log.position, log.above])[:, kept]
+def _by_clicks_above(
+    log: PresentationLog, above: IntArray, document: IntArray, joined: NDArray[np.bool_]
+) -> dict[str, IntArray]:
+    """Rows by document, rank and clicks above, the context; document, joined: of each display."""
+    kept = joined[log.display_of_entry]
+    keys = np.stack([document[log.display_of_entry], log.position, above])[:, kept]
     cells, row = np.unique(keys, axis=1, return_inverse=True)
     found = dict(zip(("document", "rank", "context"), cells, strict=True))
     for name, values in (("impressions", log.impressions), ("clicks", log.clicks)):

@@ -344,3 +344,8 @@ def test_clicks_above_a_row_are_kept_as_its_context() -> None:
     )  # fmt: skip
     assert sorted(rows_of) == [(0, 0, 3, 2), (1, 0, 1, 1), (1, 1, 2, 1)]
     assert not join_log(parse_log(rows), corpus).clicks.context.any()
+    # A query with a candidate that was never shown is left out with its clicks above.
+    more = parse_corpus(b"1 qid:1 1:0\n0 qid:1 1:1\n1 qid:2 1:0\n0 qid:2 1:1\n", "corpus")
+    log = parse_log(f"{rows}p9,2,1,1,1\n", how=Reading(clicks_above=True))
+    whole = join_log(log, more, shown_whole=True).clicks
+    assert (whole.total_clicks, whole.query_draws, whole.impressions.tolist()) == (4, 3, [3, 1, 2])
