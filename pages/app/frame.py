@@ -43,12 +43,14 @@ def show_figure(draw: Draw, *, key: str = "", above: str = "", fits: bool = Fals
         offer_files(figure, draw, key=key)
 
 
-def show_chart(figure: Figure, place: DeltaGenerator | None = None, *, fills: bool = False) -> None:
+def show_chart(
+    figure: Figure, place: DeltaGenerator | None = None, *, fills: bool = False
+) -> DeltaGenerator:
     """Show the picture alone; it may be shown again in the same place while results come in.
 
     fills: it is as high as its container leaves room, instead of as high as it is made.
     """
-    (place or st).vega_lite_chart(
+    return (place or st).vega_lite_chart(
         _sent(figure), page_spec(figure), width="stretch", alt=figure.alt,
         height="stretch" if fills else figure.height,
     )  # fmt: skip

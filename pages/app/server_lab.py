@@ -18,7 +18,7 @@ from ultr_core.limits import SERVER_TRAINING_SECONDS
 BOUNDS = {
     "splits": 1, "world": 4,  # one of them the small corpus of the claims
     "family": 3, "rank_sums": 3, "second_ranker": 3,
-    "logs": 40, "training_log": 40, "picture": 400,
+    "logs": 40, "training_log": 40, "picture": 400, "first_picture": 40,
     "trained": 4_000, "checks": 400,  # small, and slow to make
     "swaps": 600, "swap_limit": 200, "risk_with": 600, "live": 60,
     "description": 20, "study_cell": 5_000, "claim": 400, "swap_counts": 1,
@@ -26,7 +26,7 @@ BOUNDS = {
     "walk": 400, "sample": 200, "running": 100, "errors": 50, "race": 50,  # of small worlds
 }  # fmt: skip
 OF_ANY_OTHER = 40
-APART = ("trained", "checks")
+APART = ("trained", "checks", "picture")
 """Kinds of cells that the processes make."""
 
 HERE = Lab(store=Store(BOUNDS, OF_ANY_OTHER))

@@ -345,7 +345,8 @@ class Training:
         self._began = time.monotonic()
         self._cells = [lab.trained_cell(draw, method) for draw, method in self.plan]
         self._checks = lab.checks_cell()
-        order = [*self._cells[:FIRST_CELLS], self._checks, *self._cells[FIRST_CELLS:]]
+        answer, further = self._cells[:FIRST_CELLS], self._cells[FIRST_CELLS:]
+        order = [*answer, self._checks, lab.picture_cell(), *further]
         _QUEUE.order(self._visitor, order, urgent=FIRST_CELLS + 1)
 
     def ready(self, number: int, seconds: float) -> bool:

@@ -27,7 +27,7 @@ from ultr_core.figures.layers import (
     with_domains,
 )
 from ultr_core.figures.style import INKS, METHOD_STYLES, Theme
-from ultr_core.lab import EstimatedRisks, RiskPicture, headline
+from ultr_core.lab import EstimatedRisks, RiskPicture, headline, named_rankers
 
 Scale = Literal["relative", "absolute"]
 
@@ -155,14 +155,6 @@ def _counts(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         else:
             x, y = xs[0] - 1.3 * BESIDE * across, ys[0]
         yield {"part": "count", "method": method, "x": x, "y": y, "text": f"+{len(marks)}"}
-
-
-def named_rankers(picture: RiskPicture) -> tuple[int, int, int]:
-    """The skyline, the ranker halfway to it, and a ranker a little worse than production."""
-    between = [place for place, kind in enumerate(picture.kinds) if kind == "between"]
-    true = picture.true_risk - picture.true_risk[picture.production]
-    inside = np.where(true < EDGE / 3, true, -np.inf)
-    return picture.kinds.index("skyline"), between[len(between) // 2], int(np.argmax(inside))
 
 
 def _names(picture: RiskPicture, rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

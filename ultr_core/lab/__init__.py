@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         EstimatedRisks,
         RankerFamily,
         RiskPicture,
+        named_rankers,
         ranker_family,
         risk_picture,
     )
@@ -84,6 +85,7 @@ __all__ = [
     "curve_notices",
     "headline",
     "mistaken_curve",
+    "named_rankers",
     "proof_checks",
     "ranker_family",
     "risk_picture",

@@ -25,7 +25,13 @@ from ultr_core.lab.methods import (
     WORLD_FIELDS,
     stage,
 )
-from ultr_core.lab.picture import RankerFamily, RiskPicture, ranker_family, risk_picture
+from ultr_core.lab.picture import (
+    RankerFamily,
+    RiskPicture,
+    first_picture,
+    ranker_family,
+    risk_picture,
+)
 from ultr_core.lab.propensity_study import (
     FloatArray,
     MethodResult,
@@ -185,7 +191,23 @@ class Lab:
             with lab.store.turn("picture"):
                 return risk_picture(world, family, lab.settings, lab.training_log())
 
-        return self.remember(self.cell("picture", WEIGHTED_FIELDS), draw)
+        return self.remember(self.picture_cell(), draw)
+
+    def picture_cell(self) -> Cell:
+        """The cell of the picture."""
+        return self.cell("picture", WEIGHTED_FIELDS)
+
+    def first_picture(self) -> RiskPicture:
+        """`picture`, or as long as that is not there what it shows at first sight."""
+        found: RiskPicture | None = self.peek(self.picture_cell())
+        if found is not None:
+            return found
+        return self.remember(
+            self.cell("first_picture", WEIGHTED_FIELDS),
+            lambda lab: first_picture(
+                lab.world(), lab.family(), lab.settings, lab.training_log()
+            ),
+        )
 
     def rank_sums(self) -> RankSums:
         """The sums by rank from which the expected estimates of all rankers follow."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         estimate_mean_rank,
         estimate_risk,
         estimate_risks,
+        estimate_values,
     )
     from ultr_core.risk.intervals import too_few_clicks, too_few_telling
     from ultr_core.risk.known_relevance import (
@@ -81,6 +82,7 @@ __all__ = [
     "estimate_mean_rank",
     "estimate_risk",
     "estimate_risks",
+    "estimate_values",
     "estimates_by_group",
     "expected_delta",
     "expected_risk",

@@ -23,7 +23,7 @@ from ultr_core.propensity.row_numbers import Numbers, row_numbers
 from ultr_core.propensity.weights import effective_sample_size
 from ultr_core.risk.by_group import estimate_by_group
 from ultr_core.risk.estimate import Estimate
-from ultr_core.risk.inputs import checked_places, rank_blocks
+from ultr_core.risk.inputs import MOST_RANKS, checked_places, rank_blocks
 from ultr_core.risk.intervals import (
     LARGER,
     Ends,
@@ -104,6 +104,30 @@ def estimate_differences(log: ClickLog, differences: ArrayLike, numbers: Numbers
     """
     places = places_of_rankers(differences, log.n_documents, least=-np.inf)
     return _estimates(log, places, SignedSums(log, weigh(log, [numbers]), len(places)))
+
+
+def estimate_values(
+    log: ClickLog, ranks: ArrayLike, numbers: Sequence[Numbers], pairs: ArrayLike
+) -> list[tuple[FloatArray, RiskEstimates]]:
+    """Risks of many rankers without their spread, and differences of a few, by several estimators.
+
+    In a quarter of the time of `judgements`, and equal up to the last digits: for each estimator
+    the values of `estimate_risks`, float64 [rankers], and `estimate_differences` of the pairs.
+
+    ranks [rankers, documents]; numbers: one for each estimator, as in `estimate_risks`; pairs
+    [pairs, 2]: two of the rankers each. Raises InputError as `estimate_risks` does.
+    """
+    places = places_of_rankers(ranks, log.n_documents)
+    first, second = np.asarray(pairs).T
+    apart = np.asfortranarray(places[first] - places[second])
+    weighed = weigh(log, numbers)
+    sums = SignedSums(log, weighed, len(apart))
+    for block in rank_blocks(apart, log.query_offsets, MOST_RANKS // len(apart)):
+        sums.add(*block)
+    totals = np.zeros((len(weighed), len(places)))
+    for queries, documents, block_ranks in rank_blocks(places, log.query_offsets):
+        totals += sums.totals(queries, documents, block_ranks)
+    return list(zip(totals / log.query_draws, sums.estimates(), strict=True))
 
 
 def estimate_risks(
@@ -304,6 +328,12 @@ class WeighedSums:
         """
         rows = self._rows(queries)
         self._count(queries, documents, rows - np.int32(documents.start), ranks)
+
+    def totals(self, queries: slice, documents: slice, ranks: FloatArray) -> FloatArray:
+        """The weighted sums of the ranks of a block, float64 [estimators, rankers]."""
+        rows = self._rows(queries)
+        weights = np.array([weighed.weight[rows] for weighed in self._weighed])
+        return _summed(weights, ranks, rows - np.int32(documents.start))
 
     def _rows(self, queries: slice) -> NDArray[np.int32]:
         """The documents of these queries that count."""

@@ -12,8 +12,11 @@ from ultr_core.corpus.ranking import real_numbers, require_finite
 from ultr_core.errors import InputError
 from ultr_core.words import counted
 
+MOST_RANKS = 500_000
+"""Ranks of a block: as floats they are 4 MB, and stay in cache."""
+
 MOST_DOCUMENTS = 8_192
-"""Documents of a block: the ranks of sixty rankers as floats are then 4 MB, and stay in cache."""
+"""Documents of a block by default: as many ranks for sixty rankers."""
 
 
 def rank_blocks(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any, cast
@@ -20,14 +21,16 @@ from pages.views.lab import pins, words
 from pages.views.lab.checks import show_checks, summary
 from pages.views.lab.users import users_panel
 from ultr_core.figures import (
+    Figure,
     Quantity,
     Scale,
+    Theme,
     comparison_figure,
     estimates_figure,
     examination_figure,
 )
 from ultr_core.jobs.compare import ESTIMATES, EXAMINATION
-from ultr_core.lab import METHODS, Comparison, RiskPicture
+from ultr_core.lab import METHODS, Comparison, Lab, RiskPicture
 from ultr_core.lab import headline as found_by
 from ultr_core.risk import NO_INTERVAL, Estimate
 from ultr_core.settings import Settings
@@ -60,10 +63,10 @@ def show(page: PageContext) -> None:
         users_panel(lab)
     # From a page's first picture to its last: many at once slow each other down and are all late.
     with lab.store.turn("painting"):
-        picture = lab.picture()
+        picture = lab.first_picture()
         headline.markdown(f"**{found_by(picture)}**")
         with estimates:
-            _estimates_panel(picture, settings)
+            show_all_intervals = _estimates_panel(lab, picture)
     with rankers:
         slots = _rankers_panel(first)
     order = Training(lab)
@@ -78,6 +81,8 @@ def show(page: PageContext) -> None:
     _steps_section()
     slots = replace(slots, headline=below, answer=_answer())
     finished = answered and _train(order, slots, first=FIRST_CELLS, last=len(order.plan))
+    if finished or order.refused is not None:
+        show_all_intervals()
     if finished:
         found = lab.comparison(order.plan)
         if both := words.two_orders(picture, found):
@@ -96,16 +101,30 @@ def show(page: PageContext) -> None:
             order.come_back(answered=answered)
 
 
-def _estimates_panel(picture: RiskPicture, settings: Settings) -> None:
-    """The picture, and the switch to the absolute scale."""
+def _estimates_panel(lab: Lab, picture: RiskPicture) -> Callable[[], None]:
+    """The picture, and the switch to the absolute scale.
+
+    Returns what shows it again with the intervals of all rankers, for those who point at a mark.
+    """
     with st.container(horizontal=True, key="estimates-head"):
         st.subheader("Estimates", help=words.ESTIMATES_HELP)
         chosen = cast(Scale, choose(ESTIMATES, label_visibility="collapsed"))
-    draw = partial(estimates_figure, picture, chosen, belief_is_right=settings.belief_is_right)
-    figure = draw(theme=theme())
+    right = lab.settings.belief_is_right
+
+    def draw(shown: RiskPicture | None = None, *, theme: Theme) -> Figure:
+        return estimates_figure(shown or lab.picture(), chosen, belief_is_right=right, theme=theme)
+
+    figure = draw(picture, theme=theme())
     with st.container(key=f"figure-{figure.name}"):
-        show_chart(figure, fills=True)
+        place = show_chart(figure, fills=True)
     offer_files(figure, draw)
+
+    def show_all_intervals() -> None:
+        whole = lab.picture()
+        if whole is not picture:
+            show_chart(draw(whole, theme=theme()), place, fills=True)
+
+    return show_all_intervals
 
 
 def _rankers_panel(first: bool) -> AnswerSlots:
@@ -197,7 +216,7 @@ def _show_rankers(comparison: Comparison, slots: AnswerSlots, *, complete: bool)
 
 
 def _numbers_of(comparison: Comparison) -> None:
-    """The numbers; made when they are opened, without another run of the page."""
+    """The numbers; made when they are opened."""
     opened = st.popover(
         "Numbers", icon=":material/table:", type="tertiary", key="numbers", on_change="rerun",
         help="Intervals, mean ranks, C and clipping.",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ultr_core.figures import estimates_figure
-from ultr_core.figures.estimates import ARROW, EDGE, MARGIN, METHODS, named_rankers
+from ultr_core.figures.estimates import ARROW, EDGE, MARGIN, METHODS
 from ultr_core.lab import Lab, RiskPicture
 from ultr_core.settings import Settings
 
