@@ -10,20 +10,31 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.app import server_lab, turns
 from pages.app.markdown import mark, prose
 from pages.views.lab import checks as check_list
+from pages.views.lab import view
 from pages.views.lab import words as lab_words
 from pages.views.lab.words import STEPS
 from tests.app.pages import open_savers, opened
 from tests.meaning import mentions
 from ultr_core.errors import InputError
-from ultr_core.figures.estimates import EDGE
+from ultr_core.figures import Figure, estimates_figure
+from ultr_core.figures.estimates import EDGE, NAMED
 from ultr_core.files import load_directory
-from ultr_core.lab import Lab, build_world, headline, proof_checks, ranker_family, risk_picture
+from ultr_core.lab import (
+    Lab,
+    RiskPicture,
+    build_world,
+    headline,
+    proof_checks,
+    ranker_family,
+    risk_picture,
+)
 from ultr_core.lab import lab as stages
 from ultr_core.proofs.proof import NO_POSITION_BIAS, PROPENSITIES
 from ultr_core.settings import PARAMETERS, PRESETS, Settings
@@ -114,17 +125,34 @@ def test_picture_and_checks_are_those_of_the_core(open_app: OpenApp, small_corpu
         assert with_minus(check.as_dict()["sentence"]) in words(app)
 
 
+def test_all_rankers_have_intervals_once_the_rankers_are_there(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[int] = []
+
+    def watched(picture: RiskPicture, *given: Any, **options: Any) -> Figure:
+        shown.append(int(np.isfinite(picture.weighted.difference_low).sum()))
+        return estimates_figure(picture, *given, **options)
+
+    monkeypatch.setattr(view, "estimates_figure", watched)
+    app = open_app(**FAST, seed="8191")  # which no other test has shown
+    rankers = len(server_lab.LAB.family().kinds)
+    assert shown == [len(NAMED), rankers]
+    app.run()
+    assert shown[2:] == [rankers]
+
+
 def test_pages_paint_one_after_the_other(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held: list[bool] = []
-    picture, painting = Lab.picture, server_lab.LAB.store.turn("painting")
+    picture, painting = Lab.first_picture, server_lab.LAB.store.turn("painting")
 
     def watched(lab: Lab) -> object:
         held.append(painting.locked())
         return picture(lab)
 
-    monkeypatch.setattr(Lab, "picture", watched)
+    monkeypatch.setattr(Lab, "first_picture", watched)
     open_app(draws="1")
     assert held
     assert all(held)

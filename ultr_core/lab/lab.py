@@ -204,9 +204,7 @@ class Lab:
             return found
         return self.remember(
             self.cell("first_picture", WEIGHTED_FIELDS),
-            lambda lab: first_picture(
-                lab.world(), lab.family(), lab.settings, lab.training_log()
-            ),
+            lambda lab: first_picture(lab.world(), lab.family(), lab.settings, lab.training_log()),
         )
 
     def rank_sums(self) -> RankSums:

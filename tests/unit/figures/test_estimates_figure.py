@@ -9,7 +9,7 @@ import pytest
 
 from ultr_core.figures import estimates_figure
 from ultr_core.figures.estimates import ARROW, EDGE, MARGIN, METHODS
-from ultr_core.lab import Lab, RiskPicture
+from ultr_core.lab import Lab, RiskPicture, named_rankers
 from ultr_core.settings import Settings
 
 WORLDS: tuple[dict[str, Any], ...] = (

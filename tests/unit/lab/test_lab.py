@@ -85,6 +85,15 @@ def test_each_stage_is_made_once(splits: CorpusSplits, made: Counter[str]) -> No
     }  # fmt: skip
 
 
+def test_the_first_picture_is_the_whole_one_once_that_is_there(splits: CorpusSplits) -> None:
+    lab = Lab(SETTINGS, splits)
+    first = lab.first_picture()
+    assert first is lab.first_picture()
+    whole = lab.picture()
+    assert whole is not first
+    assert whole is lab.first_picture()
+
+
 @pytest.mark.parametrize(
     ("changes", "again"),
     [

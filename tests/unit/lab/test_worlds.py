@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,6 +25,8 @@ from ultr_core.lab import (
     RankerFamily,
     World,
     build_world,
+    headline,
+    named_rankers,
     proof_checks,
     ranker_family,
     risk_picture,
@@ -38,6 +41,7 @@ from ultr_core.lab import (
 from ultr_core.lab import test_risk as check_risk
 from ultr_core.lab import test_risks as check_risks
 from ultr_core.lab.comparison import NO_SPREAD, RankerSummary
+from ultr_core.lab.picture import first_picture
 from ultr_core.learners import COST_GRID
 from ultr_core.learners.selection import (
     COST_WITHOUT_VALIDATION,
@@ -251,6 +255,28 @@ def test_the_weighted_expectation_is_the_affine_law_with_the_right_curve(
     bent = risk_picture(world, family, Settings(assumed_eta=1.5))
     assert np.array_equal(bent.naive.value, picture.naive.value)
     assert bent.weighted.kendall_expected < 0.99
+
+
+@pytest.mark.parametrize("changes", [{}, {"clicks": 1_000, "eps_minus": 0.3}, {"clicks": 50}])
+def test_the_first_picture_is_the_whole_one_without_what_is_not_seen_at_first(
+    world: World, family: RankerFamily, changes: dict[str, Any]
+) -> None:
+    settings = Settings(**changes)
+    whole = risk_picture(world, family, settings)
+    first = first_picture(world, family, settings, simulate_training_log(world, settings, 0))
+    named = [*named_rankers(whole)]
+    others = np.setdiff1d(np.arange(len(whole.kinds)), named)
+    for found, all_of_it in ((first.naive, whole.naive), (first.weighted, whole.weighted)):
+        assert found.value == pytest.approx(all_of_it.value, rel=1e-12)
+        for end in ("difference_low", "difference_high"):
+            ends = getattr(found, end)
+            assert ends[named] == pytest.approx(getattr(all_of_it, end)[named], rel=1e-9)
+            assert np.isnan(ends[others]).all()
+        for name in ("kendall", "effective_sample_size", "largest_weight", "no_interval"):
+            assert getattr(found, name) == getattr(all_of_it, name)
+    assert headline(first) == headline(whole)
+    for name in ("slope", "intercept", "clicks", "query_draws", "kinds", "labels"):
+        assert getattr(first, name) == getattr(whole, name)
 
 
 def test_assuming_no_bias_makes_both_pictures_one(world: World, family: RankerFamily) -> None:
