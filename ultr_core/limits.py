@@ -293,6 +293,6 @@ READ_KEPT_BY_SERVER = Limit(
 )
 
 SMALL_UPLOAD = Limit(
-    5, "MB", "this page is for small files", "use the page Your data or the command line"
+    5, "MB", "this page is for small files", "use the Your data page or the command line"
 )
 """A file on any page but Your data; there, ``server.maxUploadSize`` is the bound."""

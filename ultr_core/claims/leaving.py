@@ -46,7 +46,7 @@ def _unbiased(lab: Lab) -> Finding:
     )
     return Finding(
         f"With λ = {', '.join(map(str, STAYS))} and {len(RANKINGS)} rankings the largest error is "
-        f"{worst}; of IPS, which divides by p alone, it is {by_rank}.",
+        f"{worst}; for IPS, which divides by p alone, it is {by_rank}.",
         float(worst),
     )
 

@@ -124,7 +124,8 @@ def errors_fall(found: Convergence, *, theme: Theme = "light") -> Figure:
         f"The error goes from {found.error[0]:.3g} to {found.error[-1]:.3g}; its slope on "
         f"logarithmic axes is {slope}, {predicted}."
     )
-    return Figure("errors-fall", "Error against users", alt_text, rows, spec, height=300)
+    title = "Error against the number of users"
+    return Figure("errors-fall", title, alt_text, rows, spec, height=300)
 
 
 @lru_cache(maxsize=4)
@@ -255,7 +256,8 @@ def noisy_hinge_curve(
     spec = with_domains(_hinge(theme), x=(0.0, float(gaps[-1])), y=y)
     noisy, constant = (_lowest(rows, field) for field in ("noisy", "constant"))
     alt_text = (
-        f"The hinge loss is smallest at a score gap of {noisy:.2g}, with noise or without its part."
+        f"The hinge loss is smallest at a score gap of {noisy:.2g}, both with noise and if noise "
+        "were a constant."
         if noisy == constant
         else f"Noise moves the minimum hinge loss from a score gap of {constant:.2g} to "
         f"{noisy:.2g}."

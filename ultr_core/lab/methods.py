@@ -282,7 +282,7 @@ TRAINED_METHODS = tuple(key for key, method in METHODS.items() if method.learns_
 """Keys of all methods that are trained on clicks."""
 
 CLICK_METHODS = tuple(key for key in TRAINED_METHODS if not METHODS[key].asked)
-"""Keys of those that a comparison trains where none is asked for."""
+"""Keys of the methods that a comparison trains by default."""
 
 
 def method_of(estimator: Estimator, learner: Learner = SVM) -> Method:

@@ -60,7 +60,7 @@ def clicks_by_rank(lab: Lab) -> Found:
     deep = int(numbers["deep"])
     top_rate, deep_rate = click_rate(log, 1), click_rate(log, deep)
     if deep_rate == 0:
-        raise InputError(f"No document at rank {deep}; choose a corpus with longer lists.")
+        raise InputError(f"There is no document at rank {deep}; choose a corpus with longer lists.")
     middle = max(2, deep // 2)
     seen = float(true_curve(lab.settings).at(middle))
     # The exercise is about the numbers that stand in it: 13.2%, not 13.1795%.
