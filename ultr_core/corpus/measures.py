@@ -201,8 +201,8 @@ def measure_named(text: str) -> Measure:
     known: Kind | None = next((each for each in get_args(Kind) if each == kind), None)
     if found is None or known is None:
         raise InputError(
-            f"{quoted(text)} is not a measure that is known here; write nDCG@10, "
-            "nDCG(dcg='exp-log2')@10, RR, RR(rel=3)@10, AP(rel=3) or P(rel=3)@5.",
+            f"{quoted(text)} is not a known measure; write nDCG@10, nDCG(dcg='exp-log2')@10, RR, "
+            "RR(rel=3)@10, AP(rel=3) or P(rel=3)@5.",
             "measures",
         )
     wrong = ""
@@ -213,7 +213,7 @@ def measure_named(text: str) -> Measure:
     elif kind == "P" and not found[4]:
         wrong = "P needs a cutoff, as in P@5"
     elif 0 in (int(found[2] or 1), int(found[4] or 1)):
-        wrong = "rel and cutoff are 1 or more"
+        wrong = "rel and cutoff must be 1 or more"
     if wrong:
         raise InputError(f"{quoted(text)} is not a measure: {wrong}.", "measures")
     cutoff = None if found[4] is None else int(found[4])

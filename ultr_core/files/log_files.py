@@ -527,7 +527,7 @@ def _without_effect(
     if how.clicks_once and "impressions" in meanings:
         yield (
             f"The column {quoted(columns['impressions'])} has the impressions of each row, so all "
-            "its clicks count and not only one."
+            "the clicks of a row count, not only one."
         )
     searches = {plain_name(name) for name in SEARCHES}
     others = [name for name in relation.first.header if plain_name(name) in searches]
@@ -658,7 +658,7 @@ def _of_events(events: JoinedEvents | None) -> Iterator[str]:
         f"{counted(sizes.views - sizes.views_without, 'view')} by presentation and document."
     )
     if sizes.zeros:
-        yield f"{counted(sizes.zeros, 'row')} in the clicks with the number 0, so not clicked."
+        yield f"{counted(sizes.zeros, 'row')} of clicks with the number 0: not clicked."
     if sizes.others:
         yield (
             f"{counted(sizes.others, 'row')} with other actions, such as {quoted(sizes.other)}, "

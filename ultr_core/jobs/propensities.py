@@ -70,7 +70,7 @@ PROPENSITIES: tuple[Field, ...] = (
             help="Weight of the overall click rates: 0 uses only the swaps, 1 only the click "
             "rates. The paper smooths in this way but does not say how much."),
     replace(FIT, key="swap_fit",
-            help="Leave the ratios as they are, force the curve to never rise, or fit (1/r)^η."),
+            help="Leave the ratios as they are, keep the curve from rising, or fit (1/r)^η."),
     Choice("swap_users", "Users", {POSITION: "Position model", TRUST: "Trust bias"},
            help="The position model, or users who trust high ranks and click irrelevant documents "
            "there more often (the published curves of 2021/22); for the latter, η and ε do not "

@@ -231,7 +231,7 @@ def fit_towers(
     last_rank: int = LAST_RANK,
     initial: Towers | None = None,
 ) -> Towers:
-    """Fit both towers, or without ``position`` that of relevance alone, for which b = 0.
+    """Fit both towers or, without ``position``, only that of relevance, with b = 0.
 
     By Fisher scoring, which for the additive form is Newton's method, with steps halved until the
     objective falls. A rank without a click has b = -inf; its rows say nothing about relevance.

@@ -452,7 +452,7 @@ def evaluate_ranker(
         }
         true = replace(true, measures=found)
     elif measures is not None or empty != "skip":
-        notices = (*notices, "Measures by the grades, which were asked for, are left out.")
+        notices = (*notices, "The requested measures based on grades are left out.")
     if isinstance(log, GroupedLog):
         notices = (*notices, session_notice(log.by_group.number))
     agreement = _agreement(judge, log, ranks)

@@ -50,7 +50,7 @@ from ultr_core.words import counted
 
 @dataclass(frozen=True, eq=False)
 class TreeFit:
-    """Trees grown on a log, with all that they were grown with; fields as in `OwnFit`."""
+    """Trees grown on a log, with everything used to grow them; fields as in `OwnFit`."""
 
     ranker: TreeRanker
     method: str

@@ -64,7 +64,7 @@ class SwapCounts:
 
     @property
     def ranks(self) -> int:
-        """K, the number of ranks that take part."""
+        """K, the number of ranks in the experiment."""
         return int(self.swapped.clicks.size)
 
     @property
