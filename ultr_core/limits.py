@@ -151,7 +151,7 @@ TREE_NUMBERS = Limit(
 
 ROWS_WITHOUT_FEATURES = Limit(
     1_000_000,
-    "rows without any feature",
+    "rows without features",
     "millions of them fit into a small compressed file, and nothing can be learned from them",
     "remove them",
 )
@@ -204,7 +204,7 @@ All else that is made for a visitor is at most a few times as large as what it i
 REGRESSED_FEATURES = Limit(
     4_000,
     "features",
-    "fitting relevance takes a table of all pairs of features",
+    "fitting relevance needs a table of all pairs of features",
     "leave some out, or choose a method without fitted relevance",
 )
 """Of a corpus on which relevance is regressed; the table takes 128 MB."""

@@ -260,10 +260,10 @@ class Settings:
     ) -> tuple[Settings, tuple[str, ...]]:
         """Settings from the values of a URL, with a sentence for each value that was corrected.
 
-        No value in ``query``, of whatever type, can raise; of several values the last counts.
-        Unusable values fall back to their defaults, values between steps are rounded, and keys that
-        are not parameters are ignored. ``on_stops`` moves values to the nearest position of a
-        slider with unevenly spaced stops.
+        No value in ``query``, whatever its type, raises an error; of several values the last is
+        used. Unusable values fall back to their defaults, values between steps are rounded, and
+        keys that are not parameters are ignored. ``on_stops`` moves values to the nearest position
+        of a slider with unevenly spaced stops.
         """
         fields = [
             field.on_its_stops() if on_stops and isinstance(field, Number) else field

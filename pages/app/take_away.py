@@ -57,7 +57,7 @@ def _dialog(context: PageContext, settings: Settings, lesson: lecture.Lecture | 
     address = link.address(context.info.path, settings)
     if opens_only_here(address):
         st.warning(
-            "This link opens only on this computer. To share it, start the server with the option "
+            "This link works only on this computer. To share it, start the server with the option "
             "--server.address 0.0.0.0 and open the lab at this computer's name or IP address.",
             icon=":material/wifi_off:",
         )

@@ -3,7 +3,7 @@
     measure_named("nDCG@10").of(scores, grades, query_offsets).value
 
 Names are those of ``ir_measures``, and so are the values: without ties and with ``empty="zero"``
-those of ``trec_eval``. Equal scores count with the mean over all their orders, in closed form
+those of ``trec_eval``. Equal scores are averaged over all their orders, in closed form
 (McSherry and Najork, ECIR 2008). With n documents in a group of ties after t others, r of them
 relevant, and R relevant before it:
 
@@ -57,7 +57,7 @@ class Measured:
     def rule(self) -> str:
         """The rule in one sentence, with its counts."""
         without = self.left_out + self.as_zero
-        ties = "scores count with the mean over all their orders."
+        ties = "scores are averaged over all their orders."
         if not without:
             return f"Equal {ties}"
         queries = part_of(without, self.counted + self.left_out, "query", "queries")

@@ -101,7 +101,7 @@ def _settling(theme: Theme) -> dict[str, Any]:
 
 
 def errors_fall(found: Convergence, *, theme: Theme = "light") -> Figure:
-    """Error of the weighted risk over users on log-log axes, with the exact line and its band."""
+    """Error of the weighted risk against users on log-log axes, with the exact line and its band."""
     rows = pd.DataFrame(
         {
             "users": found.users,
@@ -151,7 +151,7 @@ def _errors(theme: Theme) -> dict[str, Any]:
 
 
 def race_figure(found: Race, *, theme: Theme = "light") -> Figure:
-    """Mean squared error of three estimators over clicks: predicted lines, simulated points."""
+    """Mean squared error of three estimators against clicks: predicted lines, simulated points."""
     clicks = found.users * found.clicks_per_user
     parts = []
     for name, exact in found.exact.items():
@@ -225,8 +225,7 @@ def _race(theme: Theme) -> dict[str, Any]:
 def noisy_hinge_curve(
     world: SmallWorld, gaps: Sequence[Fraction], *, theme: Theme = "light"
 ) -> Figure:
-    """Hinge loss of S_1 over the gap between neighbouring scores: with noise, and if noise were a
-    constant.
+    """Hinge loss of S_1 against the score gap of neighbours: with noise, and with constant noise.
 
     With noise it is (eps+ - eps-) clean + eps- sum over pairs of max(2, 1 + score gap); for ranks
     the last sum would be the constant m (m - 1), drawn dashed.

@@ -454,7 +454,7 @@ def _counted_log(
     cells = cells_of(relation, places)
     meanings = meanings_of(places)
     if how.most_presentations is not None and "session" not in meanings:
-        raise InputError("Sessions can only be left out where a column holds their ids.", "session")
+        raise InputError("Sessions can be left out only if a column contains their ids.", "session")
     events = None
     in_events = "action" in meanings or any(part.action for part in relation.parts)
     if in_events or any(meaning in meanings for meaning in IDS) or relation.is_long_text:

@@ -210,7 +210,7 @@ def _way_out(found: Unshown) -> str:
             "divide by the examination of a document over all presentations"
         )
     return (
-        "Judge by the queries whose candidates were all shown, log longer lists, or leave out of "
+        "Judge by the queries whose candidates were all shown, log longer lists, or remove from "
         "the corpus what users cannot see"
     )
 

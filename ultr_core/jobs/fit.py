@@ -87,7 +87,8 @@ _OUTPUTS = {
         (".dat", ".txt", ".model"),
     ),
     "scores_out": (
-        "write the score of each document; a name in .csv gives a table, one in .run a TREC run",
+        "write the score of each document; a name ending in .csv gives a table, one ending in "
+        ".run a TREC run",
         _SCORES,
     ),
     "fold_scores_out": (

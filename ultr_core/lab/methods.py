@@ -36,7 +36,7 @@ LOG_FIELDS = (
 """Settings that a click log depends on; so does the naive ranker, and nothing more."""
 
 WEIGHTED_FIELDS = (*LOG_FIELDS, "assumed_eta", "assumed_curve")
-"""Settings that whatever divides by an assumed propensity depends on."""
+"""Settings on which everything that divides by an assumed propensity depends."""
 
 
 @lru_cache(maxsize=4_096)

@@ -70,12 +70,12 @@ class Gate:
 
     @property
     def misses(self) -> float:
-        """Share of logs in which the bound of one candidate may be too low: the promise, shared."""
+        """Share of logs in which one candidate's bound may be too low; all share the promise."""
         return PROMISE / self.candidates
 
     @property
     def bound(self) -> float | None:
-        """One-sided bound above the difference, None where nothing is promised."""
+        """One-sided bound above the difference, None if nothing is promised."""
         found = self.difference.estimate
         return None if self.declined or found is None else upper_bound(found, self.misses)
 

@@ -564,7 +564,7 @@ class RankerDifference:
 
     @property
     def because(self) -> str:
-        """Why there is an estimate and yet no verdict, as a clause; "" where there is a verdict."""
+        """Why there is an estimate and yet no verdict, as a clause; "" if there is a verdict."""
         if self.trained:
             return f"{self.trained} was probably trained on them, which makes it look too good"
         return self._left_out if self.unshown is not None and self.unshown.withheld else ""

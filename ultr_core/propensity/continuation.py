@@ -58,9 +58,9 @@ class ContinuationEstimate:
 
     @property
     def probability(self) -> float:
-        """The value as a probability, for weights: 1 where it is above 1 by chance.
+        """The value as a probability, for weights: 1 if it is above 1 by chance.
 
-        Raises InputError where the whole interval is above 1.
+        Raises InputError if the whole interval is above 1.
         """
         if self.low > 1.0:
             raise InputError(
@@ -172,7 +172,7 @@ def _require_rows(columns: list[NDArray[Any]]) -> None:
     """Raise InputError unless columns [rows] are alike, with positions and clicks at the end."""
     *_, place, clicked = columns
     if len({each.shape for each in columns}) > 1 or place.ndim != 1 or not place.size:
-        raise InputError("Give each column of the log one value per row, in at least one row.")
+        raise InputError("Give each column of the log one value per row, and at least one row.")
     if not ((place >= 1) & (place == np.floor(place)) & np.isfinite(place)).all():
         raise InputError("Positions must be whole numbers from 1.", "position")
     if not np.isin(clicked, (0, 1)).all():

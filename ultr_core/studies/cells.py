@@ -90,8 +90,8 @@ STUDY_METHODS: Mapping[str, Method] = MappingProxyType(
                 ),
                 _elsewhere(
                     "mixture", "policy-aware-known", "Policy-aware (mixture, known ρ)",
-                    "Policy-aware, on clicks on production's list in 80% of the draws and on a "
-                    "random order in the others, with the exact ρ of this mixture.",
+                    "Policy-aware, on clicks on production's list in 80% of the presentations and "
+                    "on a random order in the others, with the exact ρ of this mixture.",
                     logger="mixture",
                 ),
             )

@@ -215,7 +215,7 @@ def _verdict(
     if verdict.right:
         state.note_solved(number)
         after = (
-            " It counts as done with the solution, because the solution had been shown."
+            " It counts as done, but not as solved, because the solution had been shown."
             if state.progress(number).shown
             else ""
         )

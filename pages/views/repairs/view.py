@@ -160,7 +160,7 @@ def _details(name: str, result: StudyResult | None) -> None:
         st.subheader("What each logger shows, and what users pay")
         st.table(logger_rows(), alt="Exposure and mean ranks of twenty candidates by logger")
         st.markdown(WORDS.text("loggers"))
-    st.subheader("What repairs the other assumptions")
+    st.subheader("What repairs other broken assumptions")
     st.markdown(WORDS.text("others"))
     st.markdown(listed((assumption.label, assumption.repair) for assumption in BREAKS.values()))
     if switch := SWITCH.get(name):

@@ -218,8 +218,8 @@ def _require_small_when_unpacked(taken: Sequence[tuple[str, bytes]], small: bool
 
 
 _PARTS = (
-    "A pattern such as logs/2024-*.parquet, or a directory of parts with a file _SUCCESS, is one "
-    "log of several files."
+    "A pattern such as logs/2024-*.parquet, or a directory of parts with a file _SUCCESS, is read "
+    "as one log."
 )
 
 
