@@ -301,7 +301,8 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         "Paper: bias without noise",
-        "ε₋ = 0 and 225K clicks: in the paper's figure 2, bias then hurts only the naive ranker.",
+        "ε₋ = 0 and 225,000 clicks: in the paper's figure 2, bias then hurts only the naive "
+        "ranker.",
         Settings(eps_minus=0.0, clicks=225_000),
     ),
     Preset(

@@ -101,7 +101,7 @@ def _settling(theme: Theme) -> dict[str, Any]:
 
 
 def errors_fall(found: Convergence, *, theme: Theme = "light") -> Figure:
-    """Error of the weighted risk against users on log-log axes, with the exact line and its band."""
+    """Error of the weighted risk by users on log-log axes, with the exact line and its band."""
     rows = pd.DataFrame(
         {
             "users": found.users,

@@ -154,7 +154,7 @@ def gate(
     many rankers were judged by these clicks before this one was chosen, each at 1 / candidates of
     ``PROMISE`` (Bonferroni). declined: why the clicks must not be used, known to the caller.
 
-    Without an interval, where `RankerDifference` gives no verdict, and where the estimate ignores
+    Without an interval, if `RankerDifference` gives no verdict, or if the estimate ignores
     propensities, no ranker passes. Raises InputError as `compare_with_shown` does, and for
     candidates outside the range 1 to ``MOST_CANDIDATES``.
     """
@@ -177,7 +177,7 @@ def reason_against(findings: Iterable[Finding], *, copies: Sized) -> str:
     same content as another.
     """
     if copies:
-        return "some of its files have the same content, so clicks count several times"
+        return "some of its files have the same content, so clicks are counted several times"
     stops = [finding.title for finding in findings if finding.severity == "stop"]
     return f"a check of the files says stop ({', '.join(stops)})" if stops else ""
 

@@ -372,7 +372,7 @@ def sessions_needed(
         )
     if not 0 < wanted < math.inf:
         raise InputError(
-            f"The wanted precision must be above 0, for example 0.1, not {in_brief(precision)}."
+            f"The target precision must be above 0, for example 0.1, not {in_brief(precision)}."
         )
     # Products, for a power overflows with an error of Python's own.
     errors = float(ndtri(0.975)) / math.log1p(wanted)
