@@ -160,7 +160,9 @@ ROWS_WITHOUT_FEATURES = Limit(
 BLANK_LINES = Limit(100_000, "lines without content", "each is checked on its own", "remove them")
 """Of a table, scores or model text."""
 
-GROUPS = Limit(10_000_000, "group sizes", "each is checked on its own", "give a part of the corpus")
+GROUPS = Limit(
+    10_000_000, "group sizes", "each is checked on its own", "give only part of the corpus"
+)
 """Of a file with the number of documents of each query."""
 
 CURVE_RANKS = Limit(

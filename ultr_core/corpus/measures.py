@@ -209,7 +209,7 @@ def measure_named(text: str) -> Measure:
     if kind == "nDCG" and found[2]:
         wrong = "nDCG uses the grades themselves and has no rel"
     elif kind != "nDCG" and found[3]:
-        wrong = f"{kind} has no gain; dcg belongs to nDCG"
+        wrong = f"{kind} has no gain; dcg is only for nDCG"
     elif kind == "P" and not found[4]:
         wrong = "P needs a cutoff, as in P@5"
     elif 0 in (int(found[2] or 1), int(found[4] or 1)):

@@ -132,9 +132,7 @@ class _Work:
     def own_corpus(self, what: str) -> Corpus:
         """The corpus that weights or scores are of."""
         if self.given.corpus is None:
-            raise InputError(
-                f"{what} belong to a corpus; name its file with --corpus.", "corpus_needed"
-            )
+            raise InputError(f"{what} need a corpus; give its file with --corpus.", "corpus_needed")
         return self.corpus_of(self.given.corpus)
 
 

@@ -88,7 +88,7 @@ PROPENSITIES: tuple[Field, ...] = (
     Switch("swap_bootstrap", "Bootstrap intervals",
            help="Intervals from 2,000 resampled experiments instead of the delta method."),
     Number("swap_rank", "Rank of interest", 2, 40, default=10,
-           help="The rank whose ratio p_r / p_k is wanted."),
+           help="The rank whose ratio p_r / p_k you want to estimate."),
     Number("swap_precision", "Target precision ±", 0.001, 10, default=0.1, decimals=3,
            stops=(0.05, 0.1, 0.2, 0.5), on_stops=True, percent=True,
            help="Half the width of the 95% interval, relative to the ratio."),

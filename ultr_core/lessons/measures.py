@@ -292,7 +292,7 @@ def swapped(lab: Lab) -> Found:
     found = lab.swaps(design)
     rates = lab.swaps(design, "ctr")
     if found.estimate is None or rates.estimate is None:
-        raise InputError(f"The swap experiment gives no curve here: {found.reason}")
+        raise InputError(f"The swap experiment yields no curve here: {found.reason}")
     known = [p for p in found.estimate.points[1:10] if p.value and p.low and p.high]
     plain = {p.rank: p.value for p in rates.estimate.observed}
     known = [point for point in known if point.rank in plain]

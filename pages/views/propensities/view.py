@@ -166,8 +166,8 @@ def _rivals_section(lab: Lab, users: Users, design: SwapDesign) -> None:
         "many of the 95% intervals contain the true ratio; ranks share the reference, so "
         "intervals tend to miss together. Exact cost: what the experiment adds, per presentation, "
         "to the summed ranks of relevant documents; if it is below 0, the other ranker is better. "
-        "Observed cost: the same in this simulated traffic. EM gives no interval when documents "
-        "are rarely clicked."
+        "Observed cost: the same in this simulated traffic. EM has no interval when documents are "
+        "rarely clicked."
     )
 
 
@@ -176,7 +176,7 @@ def _ranker_section(lab: Lab, users: Users, design: SwapDesign, found: MethodRes
     if _trusting(users) or found.curve is None:
         st.markdown(
             ":material/info: Rankers are trained here on the clicks of position-model users; "
-            "choose these users above, with a design that gives a curve."
+            "choose these users above, with a design that yields a curve."
         )
         return
     settings = lab.settings
@@ -207,7 +207,7 @@ def _ranker_section(lab: Lab, users: Users, design: SwapDesign, found: MethodRes
     st.markdown(
         f"One click log of {counted(settings.clicks, 'expected click')} by position-model users "
         f"with {users_have(settings)}; C is chosen for each ranker on validation clicks. One log "
-        "gives no interval: differences of about 0.1 depend on the seed."
+        "has no interval: differences of about 0.1 depend on the seed."
     )
 
 
