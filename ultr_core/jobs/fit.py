@@ -152,7 +152,8 @@ def run(given: Given) -> Fitted:
     if of_trees and (asked := [name for name in LINEAR_ONLY if name in given.asked]):
         raise InputError(
             f"{', '.join(map(option_of, asked))} {'applies' if len(asked) == 1 else 'apply'} only "
-            f"to linear rankers; leave out or choose --learner {SVM.key}.",
+            f"to linear rankers; leave {'it' if len(asked) == 1 else 'them'} out, or choose "
+            f"--learner {SVM.key}.",
             "learner",
         )
     check_propensities(given)
