@@ -308,7 +308,7 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
         f"""
         # Your data: from corpus and clicks to a ranker and evidence
 
-        The numbers of the page *Your data* of the Unbiased LTR Lab. {NEEDS}
+        The numbers of the *Your data* page of the Unbiased LTR Lab. {NEEDS}
 
         The notebook reads your files by name: put them in its folder.
         """

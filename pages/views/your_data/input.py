@@ -223,7 +223,9 @@ _PARTS = (
 )
 
 
-_SPLITS = "From a directory with train.txt, vali.txt and test.txt, the training part is used."
+_SPLITS = (
+    "If you give a directory with train.txt, vali.txt and test.txt, its training part is used."
+)
 
 
 def _take_path(kind: str, key: str, root: str, several: bool) -> None:
