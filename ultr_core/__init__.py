@@ -1,10 +1,10 @@
-"""The Unbiased LTR Lab's numerical core; it never imports a screen.
+"""The Unbiased LTR Lab's numerical core; it never imports a user interface.
 
     from ultr_core import Lab, Settings
 
     print(Lab(Settings(clicks=45_000)).comparison().sentence)
 
-What most work needs has its name here, and loads when it is used. Each subpackage lists the rest
+The names that most work needs are here, and load on first use. Each subpackage lists the rest
 in its own ``__init__``: findings, corpus, users, propensity, risk, learners, files, inspection,
 proofs, lab, own_data, studies, claims, figures, export, lessons, jobs. ``settings`` holds every
 parameter once.

@@ -38,7 +38,7 @@ class _Once(argparse._StoreAction):
         given = vars(namespace).setdefault("given", set())
         if option_string is not None and self.dest in given:
             several = ", followed by all its values" if self.nargs == "+" else ""
-            parser.error(f"{option_string} is given more than once; give it once{several}")
+            parser.error(f"{option_string} is given more than once; give it only once{several}")
         given.add(self.dest)
         super().__call__(parser, namespace, values, option_string)
 

@@ -91,7 +91,7 @@ class CurveField(Field):
             ) from None
         if len(found) > MOST_RANKS:
             raise InputError(
-                f"{self.label} has {len(found):,} ranks; at most {MOST_RANKS} can be used; the "
+                f"{self.label} has {len(found):,} ranks, but at most {MOST_RANKS} can be used; the "
                 "last value is used for all ranks below.",
                 self.name,
             )
@@ -127,7 +127,7 @@ class CurveField(Field):
         try:
             values = self.from_text(last_of(asked))
         except InputError as error:
-            told = f"The link's curve cannot be used: {error} The power law is shown."
+            told = f"The link's curve cannot be used: {error} The power law is shown instead."
             return (), both(again, told)
         return self.checked(values), both(again, self.scaled(values))
 

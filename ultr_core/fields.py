@@ -76,12 +76,12 @@ def repeated(label: str, asked: Any) -> Notice:
     """A sentence where a link says several things of one value, of which the last counts.
 
     >>> repeated("Seed", ["1", "2"]), repeated("Seed", ["1", "1"])
-    ('The link gives Seed 2 times; the last one counts.', None)
+    ('The link gives Seed 2 times; the last one is used.', None)
     """
     texts = [each for each in asked if isinstance(each, str)] if isinstance(asked, list) else []
     if len(set(texts)) < 2:
         return None
-    return f"The link gives {label} {len(texts)} times; the last one counts."
+    return f"The link gives {label} {len(texts)} times; the last one is used."
 
 
 def both(*notices: Notice) -> Notice:
@@ -98,7 +98,7 @@ def each_once(label: str, name: str, found: Iterable[Any]) -> tuple[Any, ...]:
     entries = tuple(found)
     for place, entry in enumerate(entries):
         if entry in entries[:place]:
-            raise InputError(f"{label} has {quoted(entry)} more than once; give it once.", name)
+            raise InputError(f"{label} has {quoted(entry)} twice; give it only once.", name)
     return entries
 
 

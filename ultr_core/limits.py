@@ -151,7 +151,7 @@ TREE_NUMBERS = Limit(
 
 ROWS_WITHOUT_FEATURES = Limit(
     1_000_000,
-    "rows without any feature",
+    "rows without features",
     "millions of them fit into a small compressed file, and nothing can be learned from them",
     "remove them",
 )
@@ -160,7 +160,9 @@ ROWS_WITHOUT_FEATURES = Limit(
 BLANK_LINES = Limit(100_000, "lines without content", "each is checked on its own", "remove them")
 """Of a table, scores or model text."""
 
-GROUPS = Limit(10_000_000, "group sizes", "each is checked on its own", "give a part of the corpus")
+GROUPS = Limit(
+    10_000_000, "group sizes", "each is checked on its own", "give only part of the corpus"
+)
 """Of a file with the number of documents of each query."""
 
 CURVE_RANKS = Limit(
@@ -204,7 +206,7 @@ All else that is made for a visitor is at most a few times as large as what it i
 REGRESSED_FEATURES = Limit(
     4_000,
     "features",
-    "fitting relevance takes a table of all pairs of features",
+    "fitting relevance needs a table of all pairs of features",
     "leave some out, or choose a method without fitted relevance",
 )
 """Of a corpus on which relevance is regressed; the table takes 128 MB."""
@@ -293,6 +295,6 @@ READ_KEPT_BY_SERVER = Limit(
 )
 
 SMALL_UPLOAD = Limit(
-    5, "MB", "this page is for small files", "use the page Your data or the command line"
+    5, "MB", "this page is for small files", "use the Your data page or the command line"
 )
 """A file on any page but Your data; there, ``server.maxUploadSize`` is the bound."""

@@ -91,9 +91,9 @@ USERS_FIELD = Choice(
         "leaving": "Leaving after a click",
     },
     name="users",
-    help="How users click. Trusting users have their own curve and noise, so η, η′, ε₊, ε₋ "
-    "and given curves have no effect, and weights divide by the users' own examination. Leaving "
-    "users continue after a click only with probability λ; before it all settings act as with "
+    help="How users click. Trusting users have their own curve and noise, so η, η′, ε₊, ε₋ and "
+    "given curves have no effect, and weights divide by the users' own examination. Leaving users "
+    "continue after a click only with probability λ; before that, all settings act as with "
     "position bias.",
 )  # fmt: skip
 """Written out, for help must not wait for NumPy; the keys of `ultr_core.users.USERS`."""
@@ -120,7 +120,7 @@ SHOWN_FIELD = Number(
 CONTINUATION_FIELD = Number(
     "continuation", "Continuation λ", 0.01, 1.0, default=0.5, symbol="λ", decimals=2, step=0.01,
     help="Probability that a leaving user continues down the list after a click; at 1 nobody "
-    "leaves. Hindsight estimators are given it.",
+    "leaves. Hindsight estimators are given this value.",
 )  # fmt: skip
 
 FURTHER_FIELDS: tuple[Choice | Number, ...] = (
@@ -260,10 +260,10 @@ class Settings:
     ) -> tuple[Settings, tuple[str, ...]]:
         """Settings from the values of a URL, with a sentence for each value that was corrected.
 
-        No value in ``query``, of whatever type, can raise; of several values the last counts.
-        Unusable values fall back to their defaults, values between steps are rounded, and keys that
-        are not parameters are ignored. ``on_stops`` moves values to the nearest position of a
-        slider with unevenly spaced stops.
+        No value in ``query``, whatever its type, raises an error; of several values the last is
+        used. Unusable values fall back to their defaults, values between steps are rounded, and
+        keys that are not parameters are ignored. ``on_stops`` moves values to the nearest position
+        of a slider with unevenly spaced stops.
         """
         fields = [
             field.on_its_stops() if on_stops and isinstance(field, Number) else field
@@ -275,7 +275,7 @@ class Settings:
             return cls(**values), notices
         except InputError as error:
             usable = {name: values[name] for name in values if name not in _CLICK_PROBABILITIES}
-            told = f"The link had to be changed: {error} Defaults are shown."
+            told = f"The link had to be changed: {error} The defaults are shown."
             return cls(**usable), (*notices, told)
 
 
@@ -301,7 +301,8 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         "Paper: bias without noise",
-        "ε₋ = 0 and 225K clicks: in the paper's figure 2, bias then hurts only the naive ranker.",
+        "ε₋ = 0 and 225,000 clicks: in the paper's figure 2, bias then hurts only the naive "
+        "ranker.",
         Settings(eps_minus=0.0, clicks=225_000),
     ),
     Preset(

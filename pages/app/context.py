@@ -60,11 +60,11 @@ def launched_with(arguments: Sequence[str]) -> tuple[Launch, tuple[str, ...]]:
     faults = []
     if unknown:
         faults.append(
-            f"This server was started with {quoted(unknown[0])}, which is not one of its "
-            f"options and is ignored; {_RIGHT}."
+            f"This server was started with {quoted(unknown[0])}, which is not a valid option, so "
+            f"it is ignored; {_RIGHT}."
         )
     faults += [
-        f"This server was started with {option} more than once, and the last one is used; give it "
+        f"This server was started with {option} more than once; the last one is used. Give it only "
         "once."
         for option in (_CORPUS, _PATHS)
         if sum(text.partition("=")[0] == option for text in arguments) > 1
@@ -76,13 +76,13 @@ def launched_with(arguments: Sequence[str]) -> tuple[Launch, tuple[str, ...]]:
         )
     if paths == "":
         faults.append(
-            f"This server was started with {_PATHS} without a directory, so no file is read by "
-            f"its path; {_RIGHT}."
+            f"This server was started with {_PATHS} without a directory, so no file can be opened "
+            f"by its path; {_RIGHT}."
         )
     elif paths is not None and not os.path.isdir(paths):
         faults.append(
-            f"{_PATHS} {named(paths)} is not a directory this server can find, so no file is read "
-            "by its path; give an existing directory."
+            f"{_PATHS} {named(paths)} is not a directory this server can find, so no file can be "
+            "opened by its path; give an existing directory."
         )
         paths = None
     return Launch(corpus or None, paths or None), tuple(faults)
@@ -126,7 +126,7 @@ def require_world(lab: Lab, *waiting_words: Slot) -> None:
     """
     from ultr_core.lab import world_notices
 
-    spinner = st.spinner("Building the corpus and its rankers, once …")
+    spinner = st.spinner("Building the corpus and its rankers (only once) …")
     try:
         with ExitStack() as waiting:
             world = lab.telling(lambda _: waiting.enter_context(spinner)).world()

@@ -65,7 +65,7 @@ def curve_control() -> DeltaGenerator | None:
             st.markdown(
                 "Set examination rank by rank instead of (1/r)^η: type or paste numbers for ranks "
                 "1, 2, …, or upload a CSV file with the columns rank and propensity. To estimate "
-                "a curve, open the page Propensities."
+                "a curve, open the Propensities page."
             )
             picture = st.container()
         for name, field in CURVES.items():
@@ -187,7 +187,7 @@ def text_of(data: bytes, name: str) -> str:
         fault = "not UTF-8 text"
     if fault is not None:
         raise InputError(
-            f"{name} is {other_format(data) or fault}; give a CSV file, plain text in UTF-8."
+            f"{name} is {other_format(data) or fault}; upload a CSV file in plain UTF-8 text."
         )
     return text
 
@@ -225,6 +225,6 @@ def curve_buttons(values: Sequence[float], settings: Settings, *, key: str) -> N
         lab_button("Use it for users and learner", both, key=f"use-{key}-both")
     cut = f", ranks 1 to {MOST_RANKS}" if len(values) > MOST_RANKS else ""
     st.markdown(
-        "The first button makes the learner divide by it; the second also makes users follow "
-        f"it ({SIGNIFICANT_DIGITS} digits{cut}, so that the link stays short)."
+        "The first button makes the learner use this curve; the second makes users follow it as "
+        f"well ({SIGNIFICANT_DIGITS} digits{cut}, so that the link stays short)."
     )

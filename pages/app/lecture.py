@@ -61,8 +61,8 @@ def _asked() -> Lecture | None:
     if mode != LECTURE:
         if mode is not None:
             link.add_notices(
-                [f"The link asks for the mode {quoted(mode)}, which does not exist; the usual page "
-                 "is shown. Links to lecture mode are under Share and download."]
+                [f"The link asks for the mode {quoted(mode)}, which does not exist; the normal "
+                 "page is shown instead. Links to lecture mode are under Share and download."]
             )  # fmt: skip
         return None
     if CONTROLS not in st.query_params:

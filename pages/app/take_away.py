@@ -57,8 +57,8 @@ def _dialog(context: PageContext, settings: Settings, lesson: lecture.Lecture | 
     address = link.address(context.info.path, settings)
     if opens_only_here(address):
         st.warning(
-            "This link opens only on this computer. To share it, start the server with the option "
-            "--server.address 0.0.0.0 and open the lab by this computer's name or IP address.",
+            "This link works only on this computer. To share it, start the server with the option "
+            "--server.address 0.0.0.0 and open the lab at this computer's name or IP address.",
             icon=":material/wifi_off:",
         )
     room, own = st.columns(2, gap="medium")
@@ -150,7 +150,7 @@ def _origin(state: PageState) -> Origin:
 def _files(context: PageContext, settings: Settings) -> None:
     page = context.info.path
     state = _state(context, settings)
-    st.markdown("**Files:** the numbers of this page in Python, and its settings.")
+    st.markdown("**Files:** the numbers on this page in Python, and its settings.")
     with st.container(horizontal=True):
         if page in NOTEBOOK_PAGES:
             _notebook_button(state)

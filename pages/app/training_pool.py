@@ -42,7 +42,7 @@ TRAINING_SECONDS = Limit(
     "seconds",
     # 1 s at most where nothing else runs, with the corpus built first. Five times that on a slow
     # machine, and a process of lowest priority gets 1/69 of a core that others keep busy: 350 s.
-    "even a slow and busy machine needs less than that, so the process must be hanging",
+    "even a slow, busy machine needs less time than that, so the process must be stuck",
     "change a setting, or try again in ten minutes",
 )
 REFUSED_SECONDS = 600.0
@@ -78,8 +78,8 @@ def processes_wanted(environment: Mapping[str, str] = os.environ) -> tuple[int, 
         return int(given), None
     default = _default_processes()
     return default, (
-        f"The environment variable {PROCESSES} is {quoted(environment[PROCESSES])}; it must be "
-        f"off or a whole number from 1 to {MOST_PROCESSES}, so {default} of them are used."
+        f"The environment variable {PROCESSES} is {quoted(environment[PROCESSES])}; it must be off "
+        f"or a whole number from 1 to {MOST_PROCESSES}, so {default} processes are used."
     )
 
 
@@ -231,7 +231,7 @@ class TrainingPool:
                 )
             except BrokenProcessPool:
                 worker.end()
-                reason = "the process that trained for these settings has died twice"
+                reason = "the process that was training for these settings has died twice"
             finally:
                 self._give_back(worker)
         raise self._refuse(cell, reason)

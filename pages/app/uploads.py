@@ -246,7 +246,7 @@ def take(key: str, *, small: bool) -> list[tuple[str, bytes]]:
     if len(taken) < len(uploads):
         raise InputError("The file did not arrive or has since been deleted; choose it again.")
     if refusal := _refusal():
-        raise InputError(f"One of the files was refused. {refusal}", "one_refused")
+        raise InputError(f"One of the files was rejected. {refusal}", "one_refused")
     if small:
         for name, data in taken:
             SMALL_UPLOAD.require(in_mb(len(data)), named(name))

@@ -68,13 +68,13 @@ def test_the_keyboard_alone_breaks_and_mends(open_page: OpenPage, address: str) 
 
 def test_users_come_one_by_one_when_played(open_page: OpenPage, address: str) -> None:
     page = opened(open_page, f"{address}/proofs?view=One+user+at+a+time")
-    expect(page.get_by_text("searches “mercury” and starts at the top")).to_be_visible()
+    expect(page.get_by_text("searches for “mercury” and starts at the top")).to_be_visible()
     page.get_by_role("button", name="Play").click()
     expect(page.get_by_text("User 2 searches")).to_be_visible()
     page.get_by_role("button", name="Pause").click()
     expect(page.get_by_role("button", name="Play")).to_be_visible()
     page.get_by_role("button", name="Start again").click()
-    expect(page.get_by_text("searches “mercury” and starts at the top")).to_be_visible()
+    expect(page.get_by_text("searches for “mercury” and starts at the top")).to_be_visible()
     expect(page.get_by_text("User 1 searches")).to_be_visible()
 
 

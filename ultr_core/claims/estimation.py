@@ -245,7 +245,7 @@ def _interpolation(lab: Lab) -> Finding:
         float(shares[worst]),
         "<",
         1.0,
-        reason="Holds here if interpolating adds less than the uncertainty of measuring. The "
+        reason="Holds here if interpolation adds less error than the measurement itself. The "
         "lab's own (1/r)^η is interpolated exactly, which would show nothing.",
     )
 

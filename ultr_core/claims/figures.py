@@ -66,7 +66,7 @@ def _candidates(lab: Lab) -> Finding:
         float(sizes.mean()),
         limit=yahoo,
         tolerance=REACH * error,
-        reason="A property of the corpus in use; the built-in corpus is made to have it.",
+        reason="A property of the corpus in use; the built-in corpus is built to have it.",
     )
 
 
@@ -183,8 +183,8 @@ def _skyline(lab: Lab) -> Finding:
         f"In {len(above)} comparisons of a ranker trained on clicks with the skyline, the lowest "
         f"difference in loss is {least.value:+.3f} [{least.low:+.3f}, {least.high:+.3f}] "
         f"({STUDY_METHODS[method].label}, η = {at.eta:g}, η′ = {at.assumed_eta:g}, ε₋ = "
-        f"{at.eps_minus:g}, {at.clicks:,} clicks, 95% interval). Down to {-margin:.3f} ({FLAT:.0%} "
-        "of the gap) counts as no better.",
+        f"{at.eps_minus:g}, {at.clicks:,} clicks, 95% interval). Differences down to "
+        f"{-margin:.3f} ({FLAT:.0%} of the gap) still count as no better.",
         least.value,
         ">",
         -margin,

@@ -46,7 +46,7 @@ def _unbiased(lab: Lab) -> Finding:
     )
     return Finding(
         f"With λ = {', '.join(map(str, STAYS))} and {len(RANKINGS)} rankings the largest error is "
-        f"{worst}; of IPS, which divides by p alone, it is {by_rank}.",
+        f"{worst}; for IPS, which divides by p alone, it is {by_rank}.",
         float(worst),
     )
 
@@ -79,9 +79,9 @@ def _satisfied_leave(lab: Lab) -> Finding:
     least, best = _best_assumed(case)
     return Finding(
         f"If λ is {case.satisfied or case.continuation} after a relevant document and "
-        f"{case.continuation} after another one, and one of {len(ASSUMED)} values from "
-        f"{ASSUMED[0]} to {ASSUMED[-1]} is assumed, the smallest of the largest errors over "
-        f"rankings is {float(least):.3f}, at {best}.",
+        f"{case.continuation} after any other, and one of {len(ASSUMED)} values from {ASSUMED[0]} "
+        f"to {ASSUMED[-1]} is assumed, the smallest of the largest errors over rankings is "
+        f"{float(least):.3f}, at {best}.",
         float(least),
         ">",
         0.0,

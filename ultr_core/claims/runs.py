@@ -285,7 +285,7 @@ def gate_keeps_its_promise(lab: Lab) -> Finding:
         "<",
         MOST_MISSED,
         interval=(share.low, share.high),
-        reason=f"{runs.source} Of the {CANDIDATES} rankers a little worse than production, that "
+        reason=f"{runs.source} Of the {CANDIDATES} rankers a little worse than production, the one "
         "with the highest share counts, at each number of clicks.",
     )
 
@@ -299,7 +299,7 @@ def gate_of_candidates(lab: Lab) -> Finding:
     alone = [row[f"passed, {ALONE}"] for row in rows]
     share, logs = found[worst], int(rows[0]["logs"])
     return Finding(
-        f"Of {len(rows)} times {logs:,} logs, the best of {CANDIDATES} rankers passes "
+        f"In {len(rows)} sets of {logs:,} logs, the best of {CANDIDATES} rankers passes "
         f"in at most {share.win_share:.1%} (with {worst}; exact 95% interval {share.low:.1%} to "
         f"{share.high:.1%}); if the gate does not know of the others, it passes in "
         f"{min(alone):.1%} to {max(alone):.1%}.",

@@ -3,7 +3,7 @@
     measure_named("nDCG@10").of(scores, grades, query_offsets).value
 
 Names are those of ``ir_measures``, and so are the values: without ties and with ``empty="zero"``
-those of ``trec_eval``. Equal scores count with the mean over all their orders, in closed form
+those of ``trec_eval``. Equal scores are averaged over all their orders, in closed form
 (McSherry and Najork, ECIR 2008). With n documents in a group of ties after t others, r of them
 relevant, and R relevant before it:
 
@@ -57,7 +57,7 @@ class Measured:
     def rule(self) -> str:
         """The rule in one sentence, with its counts."""
         without = self.left_out + self.as_zero
-        ties = "scores count with the mean over all their orders."
+        ties = "scores are averaged over all their orders."
         if not without:
             return f"Equal {ties}"
         queries = part_of(without, self.counted + self.left_out, "query", "queries")
@@ -201,19 +201,19 @@ def measure_named(text: str) -> Measure:
     known: Kind | None = next((each for each in get_args(Kind) if each == kind), None)
     if found is None or known is None:
         raise InputError(
-            f"{quoted(text)} is not a measure that is known here; write nDCG@10, "
-            "nDCG(dcg='exp-log2')@10, RR, RR(rel=3)@10, AP(rel=3) or P(rel=3)@5.",
+            f"{quoted(text)} is not a known measure; write nDCG@10, nDCG(dcg='exp-log2')@10, RR, "
+            "RR(rel=3)@10, AP(rel=3) or P(rel=3)@5.",
             "measures",
         )
     wrong = ""
     if kind == "nDCG" and found[2]:
         wrong = "nDCG uses the grades themselves and has no rel"
     elif kind != "nDCG" and found[3]:
-        wrong = f"{kind} has no gain; dcg belongs to nDCG"
+        wrong = f"{kind} has no gain; dcg is only for nDCG"
     elif kind == "P" and not found[4]:
         wrong = "P needs a cutoff, as in P@5"
     elif 0 in (int(found[2] or 1), int(found[4] or 1)):
-        wrong = "rel and cutoff are 1 or more"
+        wrong = "rel and cutoff must be 1 or more"
     if wrong:
         raise InputError(f"{quoted(text)} is not a measure: {wrong}.", "measures")
     cutoff = None if found[4] is None else int(found[4])

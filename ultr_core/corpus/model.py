@@ -32,10 +32,10 @@ class Corpus:
     Attributes:
         features: float32 [documents, features], a C-ordered array or a CSR matrix.
         grades: int16 [documents], whole numbers >= 0; 0 means irrelevant.
-        query_offsets: int64 [queries + 1], from 0 to the number of documents, rising.
+        query_offsets: int64 [queries + 1], from 0 to the number of documents, increasing.
         query_ids: [queries] names of the queries; by default numbered from 0.
         document_ids: [documents] names of the documents, or None if there are none.
-        feature_ids: int64 [features], rising; by default numbered from 1.
+        feature_ids: int64 [features], increasing; by default numbered from 1.
         source_rows: int64 [documents], the row (from 0) of the file that each document came from,
         if the rows of a query were not together in that file; None if the order is that of the
         file.

@@ -1,4 +1,4 @@
-"""Things to download: figures as files, notebooks, what made a result."""
+"""Downloads: figures as files, notebooks, and how a result was made."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Results in, pictures out: tidy rows and cached Vega-Lite templates; no screen is needed."""
+"""Results in, pictures out: tidy rows and cached Vega-Lite templates; no display is needed."""
 
 from typing import TYPE_CHECKING
 

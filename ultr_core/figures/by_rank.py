@@ -58,7 +58,7 @@ WHAT_IF_START = 0.5
 
 
 def examination_figure(settings: Settings, quantity: Quantity, *, theme: Theme = "light") -> Figure:
-    """Examination probabilities, or the weights 1/p, of users and learner over ranks."""
+    """Examination probabilities, or the weights 1/p, of users and learner by rank."""
     given = max((len(values) for values in settings.curves.values()), default=0)
     last_rank = min(max(LAST_RANK, given), LONGEST)
     ranks = np.arange(1, last_rank + 1)

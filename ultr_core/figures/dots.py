@@ -266,7 +266,7 @@ def win_share_figure(result: LiveResult, *, theme: Theme = "light") -> Figure:
         name="win-shares",
         title="Win share of the propensity-weighted ranker",
         alt_text=result.sentence,
-        x_title="Win share of decided queries (gray ticks: no difference)",
+        x_title="Win share of decided queries (grey ticks: no difference)",
         number=".0%",
         level=0.5,
         include=(0.45, 0.75),
@@ -330,7 +330,7 @@ def evidence_figure(found: Evaluation, *, theme: Theme = "light") -> Figure:
         title=f"Estimated risk of {named(found.name)}",
         alt_text=f"Estimated risk, lower is better: {told}.{truth}",
         x_title="Risk, lower is better"
-        + ("" if level is None else " (gray ticks: from the grades)"),
+        + ("" if level is None else " (grey ticks: from the grades)"),
         level=level,
         theme=theme,
     )

@@ -101,7 +101,7 @@ def _settling(theme: Theme) -> dict[str, Any]:
 
 
 def errors_fall(found: Convergence, *, theme: Theme = "light") -> Figure:
-    """Error of the weighted risk over users on log-log axes, with the exact line and its band."""
+    """Error of the weighted risk by users on log-log axes, with the exact line and its band."""
     rows = pd.DataFrame(
         {
             "users": found.users,
@@ -124,7 +124,8 @@ def errors_fall(found: Convergence, *, theme: Theme = "light") -> Figure:
         f"The error goes from {found.error[0]:.3g} to {found.error[-1]:.3g}; its slope on "
         f"logarithmic axes is {slope}, {predicted}."
     )
-    return Figure("errors-fall", "Error against users", alt_text, rows, spec, height=300)
+    title = "Error against the number of users"
+    return Figure("errors-fall", title, alt_text, rows, spec, height=300)
 
 
 @lru_cache(maxsize=4)
@@ -150,7 +151,7 @@ def _errors(theme: Theme) -> dict[str, Any]:
 
 
 def race_figure(found: Race, *, theme: Theme = "light") -> Figure:
-    """Mean squared error of three estimators over clicks: predicted lines, simulated points."""
+    """Mean squared error of three estimators against clicks: predicted lines, simulated points."""
     clicks = found.users * found.clicks_per_user
     parts = []
     for name, exact in found.exact.items():
@@ -224,8 +225,7 @@ def _race(theme: Theme) -> dict[str, Any]:
 def noisy_hinge_curve(
     world: SmallWorld, gaps: Sequence[Fraction], *, theme: Theme = "light"
 ) -> Figure:
-    """Hinge loss of S_1 over the gap between neighbouring scores: with noise, and if noise were a
-    constant.
+    """Hinge loss of S_1 against the score gap of neighbours: with noise, and with constant noise.
 
     With noise it is (eps+ - eps-) clean + eps- sum over pairs of max(2, 1 + score gap); for ranks
     the last sum would be the constant m (m - 1), drawn dashed.
@@ -255,7 +255,8 @@ def noisy_hinge_curve(
     spec = with_domains(_hinge(theme), x=(0.0, float(gaps[-1])), y=y)
     noisy, constant = (_lowest(rows, field) for field in ("noisy", "constant"))
     alt_text = (
-        f"The hinge loss is smallest at a score gap of {noisy:.2g}, with noise or without its part."
+        f"The hinge loss is smallest at a score gap of {noisy:.2g}, both with noise and if noise "
+        "were a constant."
         if noisy == constant
         else f"Noise moves the minimum hinge loss from a score gap of {constant:.2g} to "
         f"{noisy:.2g}."

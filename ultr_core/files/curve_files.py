@@ -104,7 +104,9 @@ def _found(lines: Iterator[tuple[int, list[str]]], name: str) -> dict[int, float
                 f"{where} has propensity {value:g}; it must be 0 or more.", "negative_propensity"
             )
         if int(rank) in found:
-            raise InputError(f"{where} gives rank {int(rank)} twice; give it once.", "rank_twice")
+            raise InputError(
+                f"{where} has rank {int(rank)} twice; give it only once.", "rank_twice"
+            )
         found[int(rank)] = value
     return found
 

@@ -146,8 +146,8 @@ def load_directory(
     """Read training, validation and test queries from a directory.
 
     The files are ``train.txt``, ``vali.txt`` (or ``valid.txt``, ``validation.txt``) and
-    ``test.txt``, or have the names in OHSUMED or Yahoo's set 1, each also with ``.gz``. The feature
-    columns of all three are the ids that occur in any of them. ids: as for `load_corpus`.
+    ``test.txt``, or have the names in OHSUMED or Yahoo's set 1, each optionally with ``.gz``. The
+    feature columns of all three are the ids that occur in any of them. ids: as for `load_corpus`.
     missing_zero: a feature missing from a file is 0 there; otherwise such files are refused, unless
     all three are sparse and omit most features.
 

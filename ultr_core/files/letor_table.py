@@ -118,7 +118,7 @@ class _Gathered:
         row = rows.documents.index(None)
         raise InputError(
             f"{self.name}, line {first_line + int(rows.lines[row])}: the pattern of document ids "
-            f"finds no id in the comment {quoted(rows.comments[row])}; it must fit every row.",
+            f"finds no id in the comment {quoted(rows.comments[row])}; it must match every row.",
             "id_pattern",
         )
 

@@ -254,7 +254,7 @@ def require_columns(
                     "query,document,position,click.",
                     "columns",
                 )
-            also = f"also understood for {meaning}: {', '.join(names_of(meaning)[1:])}"
+            also = f"also recognised as {meaning}: {', '.join(names_of(meaning)[1:])}"
             if meaning == "click" and "position" in found:
                 raise InputError(
                     f"{name} has no click column, but {in_words(header)}; say which column it is, "

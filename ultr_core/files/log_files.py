@@ -454,7 +454,7 @@ def _counted_log(
     cells = cells_of(relation, places)
     meanings = meanings_of(places)
     if how.most_presentations is not None and "session" not in meanings:
-        raise InputError("Sessions can only be left out where a column holds their ids.", "session")
+        raise InputError("Sessions can be left out only if a column contains their ids.", "session")
     events = None
     in_events = "action" in meanings or any(part.action for part in relation.parts)
     if in_events or any(meaning in meanings for meaning in IDS) or relation.is_long_text:
@@ -527,7 +527,7 @@ def _without_effect(
     if how.clicks_once and "impressions" in meanings:
         yield (
             f"The column {quoted(columns['impressions'])} has the impressions of each row, so all "
-            "its clicks count and not only one."
+            "the clicks of a row count, not only one."
         )
     searches = {plain_name(name) for name in SEARCHES}
     others = [name for name in relation.first.header if plain_name(name) in searches]
@@ -658,7 +658,7 @@ def _of_events(events: JoinedEvents | None) -> Iterator[str]:
         f"{counted(sizes.views - sizes.views_without, 'view')} by presentation and document."
     )
     if sizes.zeros:
-        yield f"{counted(sizes.zeros, 'row')} in the clicks with the number 0, so not clicked."
+        yield f"{counted(sizes.zeros, 'row')} of clicks with the number 0: not clicked."
     if sizes.others:
         yield (
             f"{counted(sizes.others, 'row')} with other actions, such as {quoted(sizes.other)}, "

@@ -114,7 +114,7 @@ class Inspection:
         if self.severity == "good":
             return "No problems found."
         worst = [finding.title for finding in self.findings if finding.severity == self.severity]
-        first = "Repair first" if self.severity == "stop" else "Usable, with warnings"
+        first = "Fix first" if self.severity == "stop" else "Usable, with warnings"
         return f"{first}: {_listed(worst)}."
 
     def as_dict(self) -> dict[str, Any]:

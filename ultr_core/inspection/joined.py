@@ -80,7 +80,7 @@ def require_queries(log: PresentationLog, name: str) -> None:
     unused = f" {log.unused}" if log.unused else ""
     raise InputError(
         f"The log has no query column{but}; its rows cannot be matched with {name}, so say which "
-        "column contains each row's query, or add one (also understood for query: "
+        "column contains each row's query, or add one (also recognised as query: "
         f"{', '.join(names_of('query')[1:])}).{unused}",
         "query",
     )

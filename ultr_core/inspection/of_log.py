@@ -104,8 +104,8 @@ def _longer(log: PresentationLog) -> Seen | None:
     return warning(
         log.longer,
         f"{counted(log.longer, 'row has', 'rows have')} more columns than the first line names; "
-        "surplus values are not read. Look for values that contain the separator, which shifts the "
-        "values after them, and put them in quotes.",
+        "surplus values are not read. Values that contain the separator shift the values after "
+        "them; put such values in quotation marks.",
     )
 
 

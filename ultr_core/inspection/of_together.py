@@ -63,8 +63,8 @@ clicks, which say nothing about those, and by a relevance fitted to other docume
 
 Sees = Literal["rank", "document", "fit"]
 """What an estimator divides clicks by, and so what is missing from it. The examination of a rank:
-candidates in draws that leave them out. Of a document over all draws, rho: candidates that no draw
-shows. A fitted relevance counts all candidates."""
+candidates in presentations that leave them out. Of a document over all presentations, rho:
+candidates that no presentation shows. A fitted relevance counts all candidates."""
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,10 @@ def _never_shown(found: Unshown, lost: str = "") -> Seen:
             return good(0, "The one candidate of the query in the log was shown.")
         words = f"All {found.candidates:,} candidates of the queries in the log were shown."
         if found.left_out:
-            words += " Each counts by its examination over all draws, also those that left it out."
+            words += (
+                " Each counts by its examination over all presentations, including those that left "
+                "it out."
+            )
         return good(0, words)
     if found.sees == "fit":
         words += ". They cannot be clicked; only the fitted relevance counts them"
@@ -204,10 +207,10 @@ def _way_out(found: Unshown) -> str:
         shown = _share_text(1.0 - found.never / found.candidates)
         return (
             f"All lists together show {shown} of the candidates, so policy-aware weights can: they "
-            "divide by the examination of a document over all draws"
+            "divide by the examination of a document over all presentations"
         )
     return (
-        "Judge by the queries whose candidates were all shown, log longer lists, or leave out of "
+        "Judge by the queries whose candidates were all shown, log longer lists, or remove from "
         "the corpus what users cannot see"
     )
 

@@ -44,7 +44,7 @@ JOBS: tuple[Entry, ...] = (
     ),
     Entry(
         "proofs",
-        "Check the paper's proofs in one world; exit code 0 if all that should hold do.",
+        "Check the paper's proofs in one world; exit code 0 if every check that should hold does.",
         pages=("proofs",),
     ),
     Entry(

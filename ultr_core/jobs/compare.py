@@ -218,7 +218,7 @@ def cells(_: PageState) -> list[Cell]:
 
             These are sixty rankers that were not trained on clicks. Kendall's τ measures how well
             an estimate from clicks reproduces the order of their true risk: 1 is the true order, 0
-            is chance.
+            no better than chance.
             """
         ),
         code(

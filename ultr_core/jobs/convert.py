@@ -110,8 +110,8 @@ def _target(source: str, given: Given) -> str:
     if found is None:
         ways = " or ".join(f"{' or '.join(FORMATS[name].endings)} for {name}" for name in targets)
         raise InputError(
-            f"{named(given.output)} does not show which format to write: from {source} it can end "
-            f"in {ways}; or name the format with --to.",
+            f"{named(given.output)} has an ending that does not say which format to write; from "
+            f"{source}, end it in {ways}, or name the format with --to.",
             "no_target_format",
         )
     return found
@@ -132,9 +132,7 @@ class _Work:
     def own_corpus(self, what: str) -> Corpus:
         """The corpus that weights or scores are of."""
         if self.given.corpus is None:
-            raise InputError(
-                f"{what} belong to a corpus; name its file with --corpus.", "corpus_needed"
-            )
+            raise InputError(f"{what} need a corpus; give its file with --corpus.", "corpus_needed")
         return self.corpus_of(self.given.corpus)
 
 
@@ -301,7 +299,7 @@ _NOTES = "\n".join(
         "spreadsheet as text: an id that begins with = is a formula there.",
         "",
         "examples (after python -m ultr_core):",
-        "  convert train.txt train.txt.gz                    pack a corpus, tidied up",
+        "  convert train.txt train.txt.gz                    tidy and pack a corpus",
         "  convert train.txt train.dat --weights w.csv       training file for svm_proprank",
         "  convert train.dat weights.csv                     the weights in such a file",
         "  convert ranker.json model.dat                     model for svm_rank_classify",

@@ -183,7 +183,7 @@ def run(given: Given) -> Evidence:
             "no_propensities",
         )
     if "candidates" in given.asked and not given.gate:
-        raise InputError("--candidates belongs to --gate; give both.", "gate")
+        raise InputError("--candidates has an effect only with --gate; give both.", "gate")
     check_propensities(given)
     own, log = own_corpus(given), own_log(given)
     curve, odd = own_propensities(given, log)

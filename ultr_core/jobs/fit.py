@@ -63,10 +63,9 @@ _NOTES = (
     "clicked_documents, features, certificate, sentence, notices, overlap (of log and corpus) and "
     "checks (as the command check prints them), and for direct and doubly-robust asked and "
     "clicks_by_rank (first_ranks, observed, predicted, rejected, sentence): if the fit is "
-    "rejected, the method clipped trains instead. With --learner trees there is "
-    "trees (their number) instead of cost and certificate, and --out writes LightGBM's own format. "
-    "Files are written completely "
-    "and replaced together, and never overwrite an input."
+    "rejected, the method clipped trains instead. With --learner trees, trees (their number) "
+    "replaces cost and certificate, and --out writes LightGBM's own format. Files are written "
+    "completely and replaced together, and never overwrite an input."
 )
 
 VALIDATION = "validation"
@@ -87,7 +86,8 @@ _OUTPUTS = {
         (".dat", ".txt", ".model"),
     ),
     "scores_out": (
-        "write the score of each document; a name in .csv gives a table, one in .run a TREC run",
+        "write the score of each document; a name ending in .csv gives a table, one ending in "
+        ".run a TREC run",
         _SCORES,
     ),
     "fold_scores_out": (
@@ -150,8 +150,9 @@ def run(given: Given) -> Fitted:
         )
     if of_trees and (asked := [name for name in LINEAR_ONLY if name in given.asked]):
         raise InputError(
-            f"{', '.join(map(option_of, asked))} {'belongs' if len(asked) == 1 else 'belong'} to "
-            f"linear rankers; leave out or choose --learner {SVM.key}.",
+            f"{', '.join(map(option_of, asked))} {'applies' if len(asked) == 1 else 'apply'} only "
+            f"to linear rankers; leave {'it' if len(asked) == 1 else 'them'} out, or choose "
+            f"--learner {SVM.key}.",
             "learner",
         )
     check_propensities(given)

@@ -122,7 +122,7 @@ class Job:
 
     call: does the work with the given values; raises InputError if that is impossible. arguments,
     options: the fields of the command, as positional arguments and as options. A field without a
-    label has its name from the command line. settings: the fields of the settings that matter.
+    label takes its name from the command line. settings: the fields of the settings that matter.
     show: prints what the call returned; as_dict: its JSON, None for a job without ``--json``.
     passed: whether the exit code is 0. notes: the end of the help, with its line breaks if
     ``as_typed``. pages: by address.

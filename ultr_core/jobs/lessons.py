@@ -71,7 +71,7 @@ def _lesson(number: str) -> list[Cell]:
             print(lesson.prediction.answer(found.numbers))
             """
         ),
-        words("## Exercise\n\nReplace the question mark by your answer."),
+        words("## Exercise\n\nReplace the question mark with your answer."),
         code(
             """
             print(lesson.exercise.question.format(**found.numbers))

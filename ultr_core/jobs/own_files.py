@@ -55,10 +55,9 @@ LEARNER = Choice(
 CLIP = Number("clip", "Threshold τ", 0, 1, above=True, decimals=None)
 LOGGER_SCORES = File(
     "logger_scores", "",
-    help="scores that the lists were ranked by: one per row of the corpus, as a table, or "
-    "as a TREC run. "
-    "They are one more feature for --method direct and doubly-robust, whose fitted relevance must "
-    "know why documents were shown where they were",
+    help="scores that the lists were ranked by: one per row of the corpus, as a table, or as a "
+    "TREC run. They are one more feature for --method direct and doubly-robust, whose fitted "
+    "relevance must explain why documents were shown where they were",
 )  # fmt: skip
 CANDIDATES = Number(
     "candidates", "", 1, MOST_CANDIDATES, default=1,
@@ -188,8 +187,8 @@ def check_propensities(given: Given) -> None:
         raise InputError("--propensities replaces --eta; give one of the two.", "one_of_two")
     if given.carry_on and given.propensities is None:
         raise InputError(
-            "--carry-on continues the curve of --propensities below its last rank, and no curve is "
-            "given; leave it out.",
+            "--carry-on continues the curve of --propensities below its last rank, but no curve "
+            "is given; leave it out.",
             "nothing_to_carry_on",
         )
 

@@ -203,7 +203,7 @@ def _query_texts(query: str) -> dict[str, str]:
         if key == "relevant":  # a page's link names the relevant documents one by one
             texts[key] = texts.get(key, "").replace(NOBODY, "") + text or NOBODY
         elif key in texts:
-            raise InputError(f"--query gives {key} twice; give it once.")
+            raise InputError(f"--query gives {key} twice; give it only once.")
         else:
             texts[key] = text
     return texts

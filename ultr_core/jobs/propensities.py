@@ -70,7 +70,7 @@ PROPENSITIES: tuple[Field, ...] = (
             help="Weight of the overall click rates: 0 uses only the swaps, 1 only the click "
             "rates. The paper smooths in this way but does not say how much."),
     replace(FIT, key="swap_fit",
-            help="Leave the ratios as they are, force the curve to never rise, or fit (1/r)^η."),
+            help="Leave the ratios as they are, keep the curve from rising, or fit (1/r)^η."),
     Choice("swap_users", "Users", {POSITION: "Position model", TRUST: "Trust bias"},
            help="The position model, or users who trust high ranks and click irrelevant documents "
            "there more often (the published curves of 2021/22); for the latter, η and ε do not "
@@ -88,7 +88,7 @@ PROPENSITIES: tuple[Field, ...] = (
     Switch("swap_bootstrap", "Bootstrap intervals",
            help="Intervals from 2,000 resampled experiments instead of the delta method."),
     Number("swap_rank", "Rank of interest", 2, 40, default=10,
-           help="The rank whose ratio p_r / p_k is wanted."),
+           help="The rank whose ratio p_r / p_k you want to estimate."),
     Number("swap_precision", "Target precision ±", 0.001, 10, default=0.1, decimals=3,
            stops=(0.05, 0.1, 0.2, 0.5), on_stops=True, percent=True,
            help="Half the width of the 95% interval, relative to the ratio."),

@@ -330,7 +330,7 @@ JOB = Job(
             "study", "", {name: name for name in (*STUDIES, *_GROUPS)},
             help=f"{', '.join(FIGURES)}: figures 1 to 4 of the paper; all: these four. "
             f"{', '.join(MAPS)}: sensitivity maps; maps: both. {', '.join(REPAIRS)}: what breaks "
-            "weighting and what repairs it, as on the page Users and repairs; repairs: these "
+            "weighting and what repairs it, as on the Users and repairs page; repairs: these "
             f"without {REPAIRS[0]}",
         ),
     ),

@@ -129,8 +129,8 @@ CHOSEN_CLIP = replace(_POSITIVE, key="data-clip", label="τ")
 JUDGE = Choice(
     "data-judge", "Judge by",
     {key: ESTIMATORS[key].label for key in ("ips", "clipped", "policy-aware")},
-    help="IPS hands over to policy-aware weights where lists leave out candidates that other lists "
-    "of their query show.",
+    help="Policy-aware weights replace IPS if lists leave out candidates that other lists of the "
+    "query show.",
 )  # fmt: skip
 JUDGED_AT = replace(
     _POSITIVE, key="data-judging-clip", label="τ of the clipped estimate", name="judging_clip"
@@ -308,7 +308,7 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
         f"""
         # Your data: from corpus and clicks to a ranker and evidence
 
-        The numbers of the page *Your data* of the Unbiased LTR Lab. {NEEDS}
+        The numbers of the *Your data* page of the Unbiased LTR Lab. {NEEDS}
 
         The notebook reads your files by name: put them in its folder.
         """

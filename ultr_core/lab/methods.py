@@ -36,7 +36,7 @@ LOG_FIELDS = (
 """Settings that a click log depends on; so does the naive ranker, and nothing more."""
 
 WEIGHTED_FIELDS = (*LOG_FIELDS, "assumed_eta", "assumed_curve")
-"""Settings that whatever divides by an assumed propensity depends on."""
+"""Settings on which everything that divides by an assumed propensity depends."""
 
 
 @lru_cache(maxsize=4_096)
@@ -282,7 +282,7 @@ TRAINED_METHODS = tuple(key for key, method in METHODS.items() if method.learns_
 """Keys of all methods that are trained on clicks."""
 
 CLICK_METHODS = tuple(key for key in TRAINED_METHODS if not METHODS[key].asked)
-"""Keys of those that a comparison trains where none is asked for."""
+"""Keys of the methods that a comparison trains by default."""
 
 
 def method_of(estimator: Estimator, learner: Learner = SVM) -> Method:

@@ -62,8 +62,8 @@ class Certificate:
                 f"{self.gap:.2g}."
             )
         return (
-            f"Certificate: the training objective is {self.primal:.4g}, and no ranker of this "
-            f"kind can be lower by more than {self.gap:.2%}. Retraining gives essentially the same "
+            f"Certificate: the training objective is {self.primal:.4g}, and no ranker of this kind "
+            f"can lower it by more than {self.gap:.2%}. Retraining gives essentially the same "
             "ranker."
         )
 

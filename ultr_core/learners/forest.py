@@ -111,8 +111,8 @@ class Forest:
         head, *blocks = re.split(r"^Tree=", text.partition(f"\n{_END}")[0], flags=re.MULTILINE)
         if not head.startswith(f"{FIRST_LINE}\n") or f"\n{_END}" not in text:
             raise InputError(
-                f"{name} is not a whole model of LightGBM: such a file begins with the line tree, "
-                "and 'end of trees' follows its last tree.",
+                f"{name} is not a complete LightGBM model: such a file begins with the line "
+                "'tree', and 'end of trees' follows its last tree.",
                 "tree_model",
             )
         values = _values(head)
@@ -127,8 +127,8 @@ class Forest:
         ids = np.array([int(found[1]) for found in matches if found is not None], np.int64)
         if not names or ids.size < len(names) or np.any(np.diff(ids) <= 0):
             raise InputError(
-                f"{name} does not name its features by rising ids, such as 1 or Column_1, so they "
-                "cannot be found in a corpus.",
+                f"{name} does not name its features by increasing ids, such as 1 or Column_1, so "
+                "they cannot be found in a corpus.",
                 "tree_model",
             )
         return cls(tuple(_trees(blocks, ids.size, name)), ids, names[0] == _FIRST_COLUMN)

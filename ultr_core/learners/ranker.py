@@ -285,7 +285,7 @@ def objective_value(
             value = np.inf
     if not np.isfinite(value):
         raise InputError(
-            f"The objective is too large for a number: coefficients reach "
+            "The objective is too large to be represented: coefficients reach "
             f"{np.abs(coefficients).max():g}; give smaller ones.",
             "objective",
         )

@@ -231,7 +231,7 @@ def fit_towers(
     last_rank: int = LAST_RANK,
     initial: Towers | None = None,
 ) -> Towers:
-    """Fit both towers, or without ``position`` that of relevance alone, for which b = 0.
+    """Fit both towers or, without ``position``, only that of relevance, with b = 0.
 
     By Fisher scoring, which for the additive form is Newton's method, with steps halved until the
     objective falls. A rank without a click has b = -inf; its rows say nothing about relevance.
@@ -450,8 +450,8 @@ def ranks_apart(log: ClickLog, last_rank: int = LAST_RANK) -> IntArray:
 
     Ranks share a part if documents shown at several ranks link them. With a free relevance of each
     document, clicks identify b up to one constant for each part (Chen et al., 2023; Hager et al.,
-    2025): adding it to b there, and taking it from the documents shown there, leaves every
-    probability of a click as it is.
+    2025): adding it to b there, and taking it from the documents shown there, leaves every click
+    probability unchanged.
     """
     parts = document_links(displays_of_logs([log]), last_rank).by_display
     _, number = np.unique(parts, return_inverse=True)

@@ -15,7 +15,7 @@ from ultr_core.content import fill
 from ultr_core.errors import InputError, quoted
 
 TRIES_BEFORE_SOLUTION = 2
-"""Wrong answers after which the way to the solution is shown."""
+"""Number of wrong answers after which the solution is offered."""
 
 _LONGEST_ANSWER = 60
 _WORDS = re.compile(r"[A-Za-z][A-Za-z -]*$")
@@ -181,7 +181,7 @@ class Exercise:
 def read_number(text: str, unit: str = "") -> float:
     """A number as students write it: 0.25, 0,25, 1/4, (3 - 2) * 0.25, 10^0.7, 25%, 1,000 or 1e-3.
 
-    A comma before exactly three digits groups thousands, any other comma is a decimal comma. A
+    A comma before exactly three digits groups thousands; any other comma is a decimal comma. A
     percent sign divides by 100. Words of ``unit`` may follow, or an x if the number counts times.
 
     Raises:

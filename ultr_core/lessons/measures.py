@@ -60,7 +60,7 @@ def clicks_by_rank(lab: Lab) -> Found:
     deep = int(numbers["deep"])
     top_rate, deep_rate = click_rate(log, 1), click_rate(log, deep)
     if deep_rate == 0:
-        raise InputError(f"No document at rank {deep}; choose a corpus with longer lists.")
+        raise InputError(f"There is no document at rank {deep}; choose a corpus with longer lists.")
     middle = max(2, deep // 2)
     seen = float(true_curve(lab.settings).at(middle))
     # The exercise is about the numbers that stand in it: 13.2%, not 13.1795%.
@@ -292,7 +292,7 @@ def swapped(lab: Lab) -> Found:
     found = lab.swaps(design)
     rates = lab.swaps(design, "ctr")
     if found.estimate is None or rates.estimate is None:
-        raise InputError(f"The swap experiment gives no curve here: {found.reason}")
+        raise InputError(f"The swap experiment yields no curve here: {found.reason}")
     known = [p for p in found.estimate.points[1:10] if p.value and p.low and p.high]
     plain = {p.rank: p.value for p in rates.estimate.observed}
     known = [point for point in known if point.rank in plain]

@@ -90,7 +90,7 @@ class Guess:
     truth: str = "truth"
 
     def spoken(self, value: float) -> str:
-        """A number with its unit; a whole one without decimals."""
+        """A number with its unit; whole numbers have no decimals."""
         number = f"{value:g}" if value == int(value) else f"{value:.{self.decimals}f}"
         one = value == 1 and self.unit.endswith("s")
         return number + (self.suffix[:-1] if one else self.suffix)

@@ -50,12 +50,12 @@ _UNKNOWN = (
     "by rankers trained on the other queries' clicks it was not measured."
 )
 _UNTESTED = "candidates that were never shown decide the sign, and no click tests them"
-_IF_RIGHT = "The propensities are taken as right."
+_IF_RIGHT = "The propensities are assumed to be correct."
 
 
 @dataclass(frozen=True)
 class Gate:
-    """Whether a ranker may take the place of what users saw.
+    """Whether a ranker may replace what users saw.
 
     difference: risk of the ranker minus the risk of what users saw. candidates: how many rankers
     these clicks judged before this one was chosen; the bound holds for all of them at once.
@@ -70,12 +70,12 @@ class Gate:
 
     @property
     def misses(self) -> float:
-        """Share of logs in which the bound of one candidate may be too low: the promise, shared."""
+        """Share of logs in which one candidate's bound may be too low; all share the promise."""
         return PROMISE / self.candidates
 
     @property
     def bound(self) -> float | None:
-        """One-sided bound above the difference, None where nothing is promised."""
+        """One-sided bound above the difference, None if nothing is promised."""
         found = self.difference.estimate
         return None if self.declined or found is None else upper_bound(found, self.misses)
 
@@ -94,11 +94,11 @@ class Gate:
 
     @property
     def sentence(self) -> str:
-        """The answer, what it takes as right, and whether nobody knows what trained the ranker."""
+        """The answer, what it assumes, and whether it is unknown what trained the ranker."""
         bound = self.bound
         if bound is None:
             name = self.difference.first
-            return f"Do not deploy {name}: these clicks promise nothing, because {self.declined}."
+            return f"Do not deploy {name}: these clicks do not support it, because {self.declined}."
         unknown = "" if self.known else f" {_UNKNOWN}"
         return f"{self._answer(bound)} {_IF_RIGHT}{unknown}"
 
@@ -150,11 +150,11 @@ def gate(
     """Hold a ranker against what users saw, on clicks that trained nothing and chose nothing.
 
     scores [documents]; clip, judge, agreement: as in `compare_with_shown`. trained: whether these
-    clicks trained the ranker, None where nobody knows, which the answer then says. candidates: how
+    clicks trained the ranker, None if that is unknown, which the answer then says. candidates: how
     many rankers were judged by these clicks before this one was chosen, each at 1 / candidates of
     ``PROMISE`` (Bonferroni). declined: why the clicks must not be used, known to the caller.
 
-    Without an interval, where `RankerDifference` gives no verdict, and where the estimate ignores
+    Without an interval, if `RankerDifference` gives no verdict, or if the estimate ignores
     propensities, no ranker passes. Raises InputError as `compare_with_shown` does, and for
     candidates outside the range 1 to ``MOST_CANDIDATES``.
     """
@@ -177,7 +177,7 @@ def reason_against(findings: Iterable[Finding], *, copies: Sized) -> str:
     same content as another.
     """
     if copies:
-        return "some of its files have the same content, so clicks count several times"
+        return "some of its files have the same content, so clicks are counted several times"
     stops = [finding.title for finding in findings if finding.severity == "stop"]
     return f"a check of the files says stop ({', '.join(stops)})" if stops else ""
 

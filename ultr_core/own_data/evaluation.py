@@ -452,7 +452,7 @@ def evaluate_ranker(
         }
         true = replace(true, measures=found)
     elif measures is not None or empty != "skip":
-        notices = (*notices, "Measures by the grades, which were asked for, are left out.")
+        notices = (*notices, "The requested measures based on grades are left out.")
     if isinstance(log, GroupedLog):
         notices = (*notices, session_notice(log.by_group.number))
     agreement = _agreement(judge, log, ranks)
@@ -564,7 +564,7 @@ class RankerDifference:
 
     @property
     def because(self) -> str:
-        """Why there is an estimate and yet no verdict, as a clause; "" where there is a verdict."""
+        """Why there is an estimate and yet no verdict, as a clause; "" if there is a verdict."""
         if self.trained:
             return f"{self.trained} was probably trained on them, which makes it look too good"
         return self._left_out if self.unshown is not None and self.unshown.withheld else ""

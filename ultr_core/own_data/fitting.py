@@ -172,10 +172,11 @@ def fit_from_log(
     ``VALIDATION_SHARE`` of the clicked queries, drawn with ``seed``, are held out, and the returned
     ranker is trained on all queries with the chosen values. ``callback`` is called at every
     iteration of every fit, of which there are `fits_of` before close settings are fitted again; it
-    may raise to end them. ``pairs`` limits the pairs of a weighted document and another document of
-    its query, for learners that learn from pairs. ``logger_scores`` [documents]: of the ranker that
-    showed the documents, one more feature of the relevance fit; held-out queries are then drawn
-    from this corpus, because no scores are known for ``validation``.
+    may raise an exception to end them. ``pairs`` limits the pairs of a weighted document and
+    another document of its query, for learners that learn from pairs. ``logger_scores``
+    [documents]: of the ranker that showed the documents, one more feature of the relevance fit;
+    held-out queries are then drawn from this corpus, because no scores are known for
+    ``validation``.
 
     Raises InputError for an unknown method or learner, a clip outside (0, 1] or for a method that
     has none, scores for a method that fits no relevance, a clicked position without propensity,
@@ -292,8 +293,8 @@ def logger_feature(
     if not estimator.fits_relevance:
         able = [key for key in FIT_METHODS if ESTIMATORS[key].fits_relevance]
         raise InputError(
-            f"Scores of the logging ranker belong to the method {' or '.join(able)}, which fits a "
-            f"relevance, not to {estimator.key}; leave one out."
+            f"Scores of the logging ranker can be used only with the method {' or '.join(able)}, "
+            f"which fits relevance, not with {estimator.key}; leave one out."
         )
     values = scores_for(corpus, scores)
     require_finite_scores(values, "the logging ranker")
@@ -582,8 +583,8 @@ def fold_scores(
     order drawn with ``seed``; for each fold, a ranker is trained on the clicks of all other queries
     with the weights, C and threshold of ``fit``. Evaluating a ranker on its own training clicks is
     optimistic; these scores evaluate the same training procedure without that bias. Queries without
-    clicks belong to the first fold. ``callback`` is called at every iteration and may raise to end
-    the work.
+    clicks belong to the first fold. ``callback`` is called at every iteration and may raise an
+    exception to end the work.
 
     Raises InputError if fewer than two clicked queries teach the learner anything, or for an
     invalid seed.

@@ -50,7 +50,7 @@ from ultr_core.words import counted
 
 @dataclass(frozen=True, eq=False)
 class TreeFit:
-    """Trees grown on a log, with all that they were grown with; fields as in `OwnFit`."""
+    """Trees grown on a log, with everything used to grow them; fields as in `OwnFit`."""
 
     ranker: TreeRanker
     method: str
@@ -125,7 +125,7 @@ def fit_trees_from_log(
     method: one of ``FIT_METHODS``, whose u and v give the targets. The number of trees, and the
     threshold where ``clip`` is None, are chosen on the clicks of held-out queries, as in
     `fit_from_log`; the trees that are returned are grown on all queries. ``logger_scores``: as
-    there. Raises InputError as `fit_from_log` does, for a log of clicks only, and where LightGBM is
+    there. Raises InputError as `fit_from_log` does, for a log of clicks only, and if LightGBM is
     not installed.
     """
     tell = progress if progress is not None else lambda text: None

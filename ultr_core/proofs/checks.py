@@ -203,7 +203,7 @@ def positivity(evidence: Evidence) -> Finding:
     smallest, rank = float(propensity[rarest]), int(evidence.presented_ranks[rarest])
     if smallest > 0:
         sentence = (
-            f"The least seen rank is {rank}: it is examined with probability {smallest:.3g}, so a "
+            f"The rank seen least is {rank}: it is examined with probability {smallest:.3g}, so a "
             f"click there has weight {1.0 / smallest:,.4g} with the true curve."
         )
     else:

@@ -58,9 +58,9 @@ class ContinuationEstimate:
 
     @property
     def probability(self) -> float:
-        """The value as a probability, for weights: 1 where it is above 1 by chance.
+        """The value as a probability, for weights: 1 if it is above 1 by chance.
 
-        Raises InputError where the whole interval is above 1.
+        Raises InputError if the whole interval is above 1.
         """
         if self.low > 1.0:
             raise InputError(
@@ -122,9 +122,9 @@ def log_of_fixed_lists(
     from 1, and whether it was clicked, 0 or 1. Queries are in the order of their sorted ids, and
     documents in the order of their list.
 
-    Raises InputError unless every query has one list: another document at a position, or one
-    document at two; for presentations that are not whole or have two queries; for other values of
-    position and click, and columns of unequal length.
+    Raises InputError if a query has more than one list (two documents at one position, or one
+    document at two), if a presentation is incomplete or has two queries, for other values of
+    position and click, and for columns of unequal length.
 
     >>> log = log_of_fixed_lists([1, 1, 2, 2], "qqqq", list("abab"), [1, 2, 1, 2], [1, 1, 0, 1])
     >>> list(zip(log.document.tolist(), log.context.tolist(), log.clicks.tolist()))
@@ -150,7 +150,7 @@ def log_of_fixed_lists(
     if twice or repeated or not whole.all() or (query_of_page[page] != of_row).any():
         raise InputError(
             "Each presentation must have one query, and its whole list: a row for every position "
-            "from 1 to the last, each with another document.",
+            "from 1 to the last, each with a different document.",
             "whole_lists",
         )
     offsets = np.append(0, np.cumsum(sizes))
@@ -172,7 +172,7 @@ def _require_rows(columns: list[NDArray[Any]]) -> None:
     """Raise InputError unless columns [rows] are alike, with positions and clicks at the end."""
     *_, place, clicked = columns
     if len({each.shape for each in columns}) > 1 or place.ndim != 1 or not place.size:
-        raise InputError("Give each column of the log one value per row, in at least one row.")
+        raise InputError("Give each column of the log one value per row, and at least one row.")
     if not ((place >= 1) & (place == np.floor(place)) & np.isfinite(place)).all():
         raise InputError("Positions must be whole numbers from 1.", "position")
     if not np.isin(clicked, (0, 1)).all():

@@ -179,7 +179,7 @@ class RelativeCurve:
         return looked_up(np.asarray(self.values), checked_ranks(ranks))
 
     def describe(self) -> str:
-        """Name the curve with its length and its most examined rank."""
+        """Describe the curve by its length and its most examined rank."""
         top = int(np.argmax(self.values)) + 1
         return f"table of {counted(len(self.values), 'rank')}, rank {top} examined most"
 

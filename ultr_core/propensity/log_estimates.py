@@ -150,8 +150,8 @@ def estimate_from_log(
     most = MOST_PAIRED if chosen.pairwise else MOST_RANKS
     if ranks > most:
         raise InputError(
-            f"The log goes down to rank {longest:,}, and this method estimates {most:,} ranks at "
-            f"most; leave out the rows below rank {most:,}.",
+            f"The log goes down to rank {longest:,}, and this method estimates at most {most:,} "
+            f"ranks; leave out the rows below rank {most:,}.",
             "ranks",
         )
     log.require_unclicked()

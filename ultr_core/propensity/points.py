@@ -40,8 +40,9 @@ LANDMARK = Number(
     help="The rank that trades places with a random rank; others are compared with it.",
 )  # fmt: skip
 LAST_RANK = Number(
-    "last_rank", "Last rank K", 2, MOST_PAIRED, default=21, help="The lowest rank that takes part."
-)
+    "last_rank", "Last rank K", 2, MOST_PAIRED, default=21,
+    help="The lowest rank in the experiment.",
+)  # fmt: skip
 
 _Z = float(ndtri(0.975))
 

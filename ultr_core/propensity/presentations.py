@@ -100,8 +100,8 @@ class PresentationLog:
     to column name. faults: what was left out. notices: one sentence for each thing a reader should
     know. events: findings about rows that are views and clicks, and about rows that are neither.
     longer: rows with more columns than the first line names. copies: files with the same content as
-    another file, and the name of that file. contrary: how many clicks name another position or
-    query than their view, and how many clicks have a view. unused: about columns and choices of the
+    another file, and the name of that file. contrary: how many clicks have a different position or
+    query from their view, and how many clicks have a view. unused: about columns and choices of the
     reader that were not used, in sentences; "" if there are none. header: names of all columns of
     the first file.
     """
@@ -149,9 +149,9 @@ class PresentationLog:
         if not some:
             return ""
         return (
-            f"{some:,} of {joined:,} joined clicks name another position or query than the view "
-            "they are joined with, and count at the view; check that views and clicks are of one "
-            "log and use its ids."
+            f"{some:,} of {joined:,} joined clicks have a different position or query from the "
+            "view they are joined with, and count for that view; check that views and clicks are "
+            "from one log and use its ids."
         )
 
     @property

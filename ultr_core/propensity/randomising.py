@@ -38,7 +38,7 @@ class RandomisedCounts:
     upper, lower: float64 [groups, ranks], clicks at rank r and at the rank it is compared with:
     rank 1 after shuffling, rank r - 1 after swaps of neighbours. Entry 0 belongs to rank 1.
     counts: impressions and clicks at each rank within the comparison. sessions: presentations.
-    extra_rank_sum: observed mean increase of the sum of ranks (equation 2) per session.
+    extra_rank_sum: observed mean increase of the sum of ranks (equation 2) per presentation.
     """
 
     upper: FloatArray
@@ -62,7 +62,7 @@ def simulate_shuffling(
 
     Clicks at rank r are compared with clicks at rank 1 of the same presentations, those whose list
     has r results. Arguments and errors as for `simulate_swaps`, with at most ``MOST_SESSIONS``
-    sessions.
+    presentations.
     """
     sessions = checked_sessions(sessions, MOST_SESSIONS)
     last_rank = checked_last_rank(last_rank, MOST_PAIRED)

@@ -174,8 +174,8 @@ def _without_propensity(
     affected = int(counts[wrong[log.rank[wrong] == rank]].sum())
     return InputError(
         f"Rank {rank} has {counted(affected, what)} but propensity "
-        f"{q[row]:g}{', as good as 0' if 0 < q[row] < 1 else ''}; propensities of clicked "
-        "ranks must be above 0 and at most 1, or be clipped at a threshold above 0."
+        f"{q[row]:g}{', practically 0' if 0 < q[row] < 1 else ''}; propensities of clicked ranks "
+        "must be above 0 and at most 1, or be clipped at a threshold above 0."
     )
 
 

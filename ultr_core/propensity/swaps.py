@@ -49,9 +49,9 @@ class SwapCounts:
     landmark: k. swapped: the landmark document, shown at rank r. control: the landmark document at
     k when k was drawn, on queries whose lists are long enough to swap at r: short lists are missing
     from both sides of a ratio or from neither. moved: the document from rank r, shown at k.
-    unmoved: the document at rank r while others were swapped, on the same queries.
-    sessions: presentations. extra_rank_sum: observed mean increase of the sum of ranks (equation 2)
-    per session; 0 if relevance is unknown.
+    unmoved: the document at rank r while others were swapped, on the same queries. sessions:
+    presentations. extra_rank_sum: observed mean increase of the sum of ranks (equation 2) per
+    presentation; 0 if relevance is unknown.
     """
 
     landmark: int
@@ -64,7 +64,7 @@ class SwapCounts:
 
     @property
     def ranks(self) -> int:
-        """K, the number of ranks that take part."""
+        """K, the number of ranks in the experiment."""
         return int(self.swapped.clicks.size)
 
     @property
@@ -118,8 +118,8 @@ def simulate_swaps(
 
     relevance, ranks [documents]; query_offsets [queries + 1]. Raises InputError for a landmark
     outside the range 1 to K, a K that is not a whole number from 1 to ``MOST_PAIRED``, fewer than 1
-    session, an invalid seed, lists that are all shorter than the landmark, or arrays whose shapes
-    do not match.
+    presentation, an invalid seed, lists that are all shorter than the landmark, or arrays whose
+    shapes do not match.
     """
     landmark, last_rank = _checked_design(landmark, last_rank)
     sessions = checked_sessions(sessions)
@@ -192,9 +192,9 @@ def estimate_swaps(
 
     "landmark" is the paper's ratio: landmark document at r over landmark document at k. "pooled"
     adds the click rates of the document that moved up to numerator and denominator; both have the
-    same ratio of expectations under the position model, and clicks on two documents in one session
-    are treated as independent. Intervals by the delta method, or, given ``bootstrap_seed``, as
-    percentiles of ``BOOTSTRAP_DRAWS`` resampled experiments.
+    same ratio of expectations under the position model, and clicks on two documents in one
+    presentation are treated as independent. Intervals by the delta method, or, given
+    ``bootstrap_seed``, as percentiles of ``BOOTSTRAP_DRAWS`` resampled experiments.
 
     Ratios above 1 are kept; ranks that were not swapped with k are missing. Raises InputError if
     the landmark document was never clicked in its own place, and for another ratio or an invalid
@@ -359,10 +359,10 @@ def sessions_needed(
     """Presentations after which the 95% interval of p_r / p_k reaches +- ``precision``.
 
     The half-width of the interval on the logarithmic scale is log(1 + precision), and each rank
-    gets 1/K of the sessions: N = K (1.96 / log(1 + precision))^2 ((1 - a)/a + (1 - b)/b) with a, b
-    the click rates of the landmark document at r and at k. Raises InputError unless both rates lie
-    in (0, 1] and the precision is above 0, for a K out of range, and if more sessions are needed
-    than can be counted.
+    gets 1/K of the presentations: N = K (1.96 / log(1 + precision))^2 ((1 - a)/a + (1 - b)/b) with
+    a, b the click rates of the landmark document at r and at k. Raises InputError unless both rates
+    lie in (0, 1] and the precision is above 0, for a K out of range, and if more presentations are
+    needed than can be counted.
     """
     last_rank = checked_last_rank(last_rank, MOST_PAIRED)
     a, b, wanted = (number_or_nan(x) for x in (rate_at_rank, rate_at_landmark, precision))
@@ -372,7 +372,7 @@ def sessions_needed(
         )
     if not 0 < wanted < math.inf:
         raise InputError(
-            f"The wanted precision must be above 0, for example 0.1, not {in_brief(precision)}."
+            f"The target precision must be above 0, for example 0.1, not {in_brief(precision)}."
         )
     # Products, for a power overflows with an error of Python's own.
     errors = float(ndtri(0.975)) / math.log1p(wanted)

@@ -101,7 +101,7 @@ class TrustLines:
         return looked_up(slope[source], at), looked_up(intercept[source], at)
 
     def click_probability(self, relevance: ArrayLike, ranks: ArrayLike) -> FloatArray:
-        """Click rate at a rank of documents whose rate at the landmark is their relevance."""
+        """Click rate at a rank, for documents whose rate at the landmark is their relevance."""
         slope, intercept = self.affine(ranks)
         found: FloatArray = slope * checked_relevance(relevance) + intercept
         return found

@@ -74,9 +74,9 @@ class Weights:
         """Weights from sums a_d of any sign: a_d minus the smallest of its query.
 
         That adds the same number to every ranking's sum_d a_d rank(d), since the ranks of a query
-        always add up to the same; so no difference in risk changes, and no sum is negative. It is
-        the smallest such shift and raises the hinge bound least. Values below 1e-12 of the query's
-        largest a are rounding errors, and become 0.
+        always add up to the same number; so no difference in risk changes, and no sum is negative.
+        It is the smallest such shift and raises the hinge bound least. Values below 1e-12 of the
+        query's largest a are rounding errors, and become 0.
 
         values a [documents], query_offsets [queries + 1], clicks n. Raises InputError as the class
         does, and for arrays whose shapes do not match.

@@ -104,7 +104,7 @@ class Estimate:
 
 
 NO_INTERVAL = "One click log has no interval; an interval needs at least two."
-"""Why a value over draws may stand alone."""
+"""Why a value over draws may have no interval."""
 
 FOR_ONE_WORLD = "of this corpus, production ranker and test queries"
 """What all click logs of a comparison or a study share, so that intervals over them do too."""

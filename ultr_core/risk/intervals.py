@@ -160,7 +160,7 @@ def too_few_telling(log: ClickLog, numbers: Numbers, differences: FloatArray) ->
     if size == 0 or size >= FEWEST_TELLING - 1e-9:
         return ""
     return (
-        f"no interval: the clicks on documents that both rank differently are worth {size:.1f} "
+        f"no interval: the clicks on documents that the two rank differently are worth {size:.1f} "
         f"equally weighted clicks, and {FEWEST_TELLING} are needed"
     )
 

@@ -90,15 +90,15 @@ STUDY_METHODS: Mapping[str, Method] = MappingProxyType(
                 ),
                 _elsewhere(
                     "mixture", "policy-aware-known", "Policy-aware (mixture, known ρ)",
-                    "Policy-aware, on clicks on production's list in 80% of the draws and on a "
-                    "random order in the others, with the exact ρ of this law.",
+                    "Policy-aware, on clicks on production's list in 80% of the presentations and "
+                    "on a random order in the others, with the exact ρ of this mixture.",
                     logger="mixture",
                 ),
             )
         },
     }
 )  # fmt: skip
-"""The methods of the comparison, the baseline of the paper's introduction, and some elsewhere."""
+"""The methods of the comparison, the baseline of the paper's introduction, and variants."""
 
 
 def settings_of(method: str, settings: Settings) -> Settings:

@@ -280,7 +280,7 @@ def above_can_be_worse(result: StudyResult) -> Finding:
     """Assuming 1.5 worse than assuming the truth."""
     truth, above = (result.point(x) for x in (1.0, 1.5))
     excess = _worse(result, ("propensity", above), ("propensity", truth))
-    return _together([_part("η′ = 1.5 against the truth", excess)])
+    return _together([_part("η′ = 1.5 against the true value", excess)])
 
 
 def mediocre_can_win(result: StudyResult) -> Finding:
@@ -390,7 +390,7 @@ class Claim:
     finding: Finding
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values; value, interval and limit are None where a study leaves a claim open."""
+        """Plain values; value, interval and limit are None if a study leaves a claim open."""
         rule, found = self.rule, self.finding
         return {
             "key": rule.key,
@@ -612,7 +612,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "above-is-worse",
                 "Underestimating small propensities (η′ > 1) can be harmful.",
                 "7.5",
-                f"{_LOW} at 1.5, against the truth.",
+                f"{_LOW} at 1.5, against the true value.",
                 above_can_be_worse,
             ),
             Rule(

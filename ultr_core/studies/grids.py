@@ -261,7 +261,7 @@ STUDIES: Mapping[str, Study] = MappingProxyType(
 BASE_FIELDS = (
     "draws", "seed", "eps_plus", "corpus_seed", "relevant_grade", "curve", "assumed_curve",
 )  # fmt: skip
-"""Settings that the base of a quick plan takes over; a study varies or fixes the others."""
+"""Settings that a quick plan takes from its base; a study varies or fixes the others."""
 
 FIGURES = tuple(name for name, study in STUDIES.items() if study.figure is not None)
 """Names of the studies that are figures of the paper."""

@@ -169,7 +169,7 @@ def _read_learning_curve(result: StudyResult, points: list[Point]) -> str:
 
 
 def repair_headline(result: StudyResult, point: Point) -> str:
-    """From how many clicks the best repair at a place pays, and whom it surely beats there."""
+    """From how many clicks the best repair at a point pays off, and what it clearly beats there."""
     best = best_repair(result, point)
     if best is None:
         return _ON_ONE_LOG if result.plan.base.draws < 2 else _NOT_YET
@@ -188,7 +188,7 @@ def repair_headline(result: StudyResult, point: Point) -> str:
 
 
 def pays_from(result: StudyResult, repair: str) -> float | None:
-    """The fewest clicks at which, and above which, a repair surely beats every unrepaired ranker.
+    """The fewest clicks at which, and above which, a repair clearly beats every unrepaired ranker.
 
     None if it does not do so with the most clicks.
     """

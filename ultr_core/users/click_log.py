@@ -201,8 +201,9 @@ class ClickLog:
                 row = int(order[np.argmax(repeated)])
                 context = f" in context {self.context[row]}" if self.context.any() else ""
                 raise InputError(
-                    f"The click log has document {self.document[row]} at rank {self.rank[row]}"
-                    f"{context} twice; rows must be counts of one document, rank and context each."
+                    f"The click log has document {self.document[row]} at rank "
+                    f"{self.rank[row]}{context} twice; each row must count one document, rank and "
+                    "context."
                 )
 
     @property

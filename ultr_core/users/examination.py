@@ -33,7 +33,7 @@ class ExaminationCurve(Protocol):
         """Examination probability of each rank, float64 of the shape of ``ranks``."""
 
     def describe(self) -> str:
-        """Name the curve with its parameters in a few words."""
+        """Describe the curve and its parameters in a few words."""
 
 
 def require_curve(curve: object) -> None:
@@ -94,7 +94,7 @@ class PowerLaw:
         return looked_up(powers, array)
 
     def describe(self) -> str:
-        """Name the curve with its exponent."""
+        """Describe the curve by its exponent."""
         return f"power law, p_r = (1/r)^{self.eta:g}"
 
 
@@ -142,7 +142,7 @@ class TableCurve:
         return looked_up(np.array(self.values), checked_ranks(ranks))
 
     def describe(self) -> str:
-        """Name the curve with its length and its last value."""
+        """Describe the curve by its length and its last value."""
         ranks = counted(len(self.values), "rank")
         return f"table of {ranks}, {self.values[-1]:.3g} from the last"
 
@@ -174,5 +174,5 @@ class Cutoff:
         return np.where(np.asarray(ranks) <= self.k, examined, 0.0)
 
     def describe(self) -> str:
-        """Name the curve and its last rank."""
+        """Describe the curve and its last rank."""
         return f"{self.curve.describe()}, nothing below rank {self.k}"

@@ -230,11 +230,11 @@ def _thinned(counts: IntArray, probability: FloatArray, seed: Seed) -> IntArray:
 def leave_after_clicks(
     sessions: Sessions, ranks: ArrayLike, continuation: float, seed: Seed
 ) -> Sessions:
-    """The same presentations, of users who leave with probability 1 - lambda after each click.
+    """The same presentations for users who leave with probability 1 - lambda after each click.
 
-    sessions: of users who never leave. What they would have clicked does not depend on leaving, so
-    that what is above the first click after which a user leaves, and that click, is what a leaving
-    user does. ranks [documents] as presented; the same seed gives the same clicks. Clicks come by
+    sessions: those of users who never leave. What they would click does not depend on leaving, so
+    the clicks of a leaving user are those down to the first click after which the user leaves.
+    ranks [documents] as presented; the same seed gives the same clicks. Clicks come by
     presentation, then by rank. Raises InputError for a lambda outside [0, 1].
 
     >>> sessions = Sessions(np.array([0, 0]), np.array([0, 0, 1]), np.array([0, 1, 1]))

@@ -154,10 +154,9 @@ def _summary(lines: Sequence[LedgerLine]) -> None:
             st.markdown(f"{mark(outcome)} **{said}: {counted(len(found), 'claim')}**")
             st.markdown("\n".join(f"- {_exception(line)}" for line in found))
     st.markdown(
-        "Numbers are computed here, read from this lab's own studies, or are counts that the "
-        f"paper prints; with “{CHECKS.label}” on, each line says which. Each claim that holds or "
-        "is open has a mutation: a change to data, users or learner after which the claim does "
-        "not hold."
+        "Numbers are computed here, read from this lab's own studies, or printed in the paper; "
+        "with “{CHECKS.label}” on, each line says which. Each claim that holds or is open has a "
+        "mutation: a change to data, users or learner after which the claim does not hold."
     )
 
 
@@ -207,8 +206,8 @@ def _files(lines: Sequence[LedgerLine], lab: Lab) -> None:
     st.markdown(
         f"Measured on {plain(counts['name'])} ({counts['train']['queries']:,} training and "
         f"{counts['test']['queries']:,} test queries) with the default settings, η = {base.eta:g} "
-        f"and ε₋ = {base.eps_minus:g}, whatever the controls say; a line with other settings "
-        f"names them. {NOT_REACHED} On the command line: `python -m ultr_core claims`."
+        f"and ε₋ = {base.eps_minus:g}, whatever the controls are set to; lines that use other "
+        f"settings name them. {NOT_REACHED} On the command line: `python -m ultr_core claims`."
     )
     with st.container(horizontal=True):
         st.download_button(

@@ -35,13 +35,13 @@ from ultr_core.users import USERS
 def _training(cell: Cell, settings: Settings) -> str:
     draw, method = cell.args
     log = f"log {draw + 1} of {settings.draws}"
-    return f"Users click, {log}; the ranker “{METHODS[method].label}” learns …"
+    return f"Users are clicking ({log}); the ranker “{METHODS[method].label}” is learning …"
 
 
 _COMPUTING: Mapping[str, Callable[[Cell, Settings], str]] = {
-    "picture": lambda _cell, _settings: "Sixty rankers are judged by clicks …",
+    "picture": lambda _cell, _settings: "Judging sixty rankers by clicks …",
     "trained": _training,
-    "swaps": lambda cell, _: f"Users see {cell.args[0].sessions:,} lists …",
+    "swaps": lambda cell, _: f"Users are looking at {cell.args[0].sessions:,} lists …",
     "live": lambda _cell, _settings: "Three weeks of clicks, a week of swaps, two contests …",
 }
 """By kind of cell; what is not named here takes a moment."""
@@ -215,7 +215,7 @@ def _verdict(
     if verdict.right:
         state.note_solved(number)
         after = (
-            " It counts as done with the solution, which had been shown."
+            " It counts as done, but not as solved, because the solution had been shown."
             if state.progress(number).shown
             else ""
         )

@@ -50,7 +50,7 @@ def _done_words() -> str:
     if solved:
         parts.append(f"solved {_names(solved)}")
     if shown:
-        parts.append(f"with the solution {_names(shown)}")
+        parts.append(f"solution shown for {_names(shown)}")
     if not parts:
         return f"{len(LESSONS)} lessons of about five minutes, in order"
     done = f"**{len(solved) + len(shown)} of {len(LESSONS)} done**: {'; '.join(parts)}"

@@ -119,8 +119,8 @@ def _numbers(result: LiveResult) -> None:
             f"{clicks['validation']:,} in the last {design.validation_days} for choosing C; the "
             f"paper had {PAPER_CLICKS:,} in all.\n"
             f"- {counted(design.swap_days, 'day')} of swaps: {counted(clicks['swaps'], 'click')}.\n"
-            "- Both rankers are retrained on all days with the chosen C, then interleaved on new "
-            "queries."
+            "- Both rankers are retrained on the clicks of all days with the chosen C, then "
+            "interleaved on new queries."
         )
         st.table(
             [
@@ -199,8 +199,8 @@ def _demonstration_section() -> None:
         "The user who clicks at random has no preference, yet balanced interleaving lets B win "
         "two times in three. With probabilistic interleaving B also wins more often, but by less "
         "each time: the mean score is 0. The user who wants c is better served by B; balanced "
-        "interleaving always detects this, probabilistic interleaving does in most of the queries "
-        "that it decides, and team draft never does."
+        "interleaving always detects this, probabilistic interleaving detects it in most of the "
+        "queries that it decides, and team draft never does."
     )
 
 

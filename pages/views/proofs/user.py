@@ -38,7 +38,7 @@ def _stage(world: SmallWorld, seed: int) -> None:
     page, ledger = st.columns([0.58, 0.42], gap="medium")
     looked, clicked = watch_user(world, user, seed)
     with page:
-        st.markdown(f"**User {user}** searches “mercury”" + _where(reached, size))
+        st.markdown(f"**User {user}** searches for “mercury”" + _where(reached, size))
         figure = partial(results_page, world, looked=looked, clicked=clicked, reached=reached)
         show_figure(figure, key="user")
     with ledger:
@@ -100,7 +100,7 @@ def _ledger(world: SmallWorld, watched: Watched) -> None:
         for who, document in clicks[-SHOWN_EXAMPLES:]
     ]
     if len(clicks) > SHOWN_EXAMPLES:
-        lines.insert(0, f"- … and {len(clicks) - SHOWN_EXAMPLES} before")
+        lines.insert(0, f"- … and {len(clicks) - SHOWN_EXAMPLES} more before these")
     st.markdown("\n".join(lines) or "- none yet")
     if watched.mean is not None:
         st.markdown(

@@ -42,7 +42,7 @@ def show(page: PageContext) -> None:
     name, users = _choose()
     broken = _switches()
     lines = st.container(key="lines", gap="small")
-    st.subheader("The query that these numbers are about")
+    st.subheader("The query behind these numbers")
     picture, editor = st.columns(2, gap="medium")
     with editor:
         texts = edit_query()
@@ -147,9 +147,9 @@ def _convergence(world: SmallWorld, settings: Settings, *, clean: bool) -> None:
         else "a bias remains for any number of users; without it the slope would be −0.50"
     )
     st.markdown(
-        f"**Error against users{', without click noise' if clean else ''}**, as the distance from "
-        f"the claimed value: slope **{slope}**, {words}. Line and band: exact prediction; "
-        "marks: 400 repetitions each."
+        f"**Error against the number of users{', without click noise' if clean else ''}**, as the "
+        f"distance from the claimed value: slope **{slope}**, {words}. Line and band: exact "
+        "prediction; marks: 400 repetitions each."
     )
     show_figure(partial(errors_fall, found))
 
@@ -162,11 +162,11 @@ def _naive_against_weighted(world: SmallWorld, settings: Settings) -> None:
         return
     if found.predicted is None or found.predicted_clicks is None:
         text = (
-            "**In this world weighting never overtakes the naive estimate**, or is ahead from the "
-            "first click: its own bias or its variance is too large."
+            "**In this world weighting never overtakes the naive estimate**, because its bias or "
+            "variance is too large, or it is ahead from the first click."
         )
     else:
-        seen = "beyond the picture" if found.observed_clicks is None else (
+        seen = "beyond the range of the chart" if found.observed_clicks is None else (
             f"after {counted(found.observed_clicks, 'click')}"
         )  # fmt: skip
         clicks = counted(found.predicted_clicks, "click")

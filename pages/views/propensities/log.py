@@ -44,8 +44,8 @@ def _log(page: PageContext, settings: Settings) -> None:
         "ranks. The same on the command line: `python -m ultr_core propensities LOG`.",
         "CSV or JSON lines (plain, or compressed with gzip or zstandard), or Parquet. Columns "
         "query, document, position, click; optionally impressions, swapped_rank (the landmark "
-        "itself for a control) and ranker. Only this session sees the file; it is deleted when the "
-        "session ends. The page Your data takes larger logs, in several files and with other "
+        "itself for a control) and ranker. Only this session sees the file; it is deleted when "
+        "the session ends. The Your data page takes larger logs, in several files and with other "
         "column names; the command line takes logs of any size.",
         small=True,
     )  # fmt: skip
@@ -99,8 +99,8 @@ def _row(point: RankEstimate, value: float) -> dict[str, str]:
 def _curve(page: PageContext, lab: Lab) -> None:
     file = bring(
         page, "own-curve", "Propensity curve (CSV)",
-        "A curve from elsewhere, or one saved here, is used to train another ranker on this "
-        "world's clicks, for comparison with those above.",
+        "Upload a curve from elsewhere, or one saved here, to train another ranker on this "
+        "world's clicks and compare it with those above.",
         "Columns rank and propensity, on any scale; the last value is used for all ranks below it.",
         small=True,
     )  # fmt: skip

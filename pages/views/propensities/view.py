@@ -162,13 +162,12 @@ def _rivals_section(lab: Lab, users: Users, design: SwapDesign) -> None:
         results[key] = lab.swaps(design, key, users)
     table.place().table(method_rows(results, truth), alt="Error, coverage and cost of every method")
     st.markdown(
-        "Error: root mean square of log(estimate / truth), so 0.10 is about 10%. Intervals right: "
-        "how many of the 95% intervals contain the true ratio; ranks share the reference, so "
+        "Error: root mean square of log(estimate / truth), so 0.10 is about 10%. Coverage: how "
+        "many of the 95% intervals contain the true ratio; ranks share the reference, so "
         "intervals tend to miss together. Exact cost: what the experiment adds, per presentation, "
         "to the summed ranks of relevant documents; if it is below 0, the other ranker is better. "
-        "Observed "
-        "cost: the same in this simulated traffic. EM gives no interval while documents are rarely "
-        "clicked."
+        "Observed cost: the same in this simulated traffic. EM has no interval when documents are "
+        "rarely clicked."
     )
 
 
@@ -177,7 +176,7 @@ def _ranker_section(lab: Lab, users: Users, design: SwapDesign, found: MethodRes
     if _trusting(users) or found.curve is None:
         st.markdown(
             ":material/info: Rankers are trained here on the clicks of position-model users; "
-            "choose these users above, with a design that gives a curve."
+            "choose these users above, with a design that yields a curve."
         )
         return
     settings = lab.settings
@@ -207,8 +206,8 @@ def _ranker_section(lab: Lab, users: Users, design: SwapDesign, found: MethodRes
         show_figure(partial(curve_risk_figure, risks))
     st.markdown(
         f"One click log of {counted(settings.clicks, 'expected click')} by position-model users "
-        f"with {users_have(settings)}; C chosen for each on validation clicks. One log gives no "
-        "interval: differences of about 0.1 depend on the seed."
+        f"with {users_have(settings)}; C is chosen for each ranker on validation clicks. One log "
+        "has no interval: differences of about 0.1 depend on the seed."
     )
 
 

@@ -87,7 +87,7 @@ def trust_warning(limit: list[float], truth: NDArray[np.float64], design: SwapDe
 
 def price_sentence(found: MethodResult, design: SwapDesign) -> str:
     """What the experiment costs in ranking quality."""
-    worse = "adds" if found.cost_exact >= 0 else "takes away"
+    worse = "raises" if found.cost_exact >= 0 else "lowers"
     return _WORDS.text(
         "price",
         worse=worse,
@@ -122,7 +122,7 @@ def method_rows(
             {
                 "Method": row["method"],
                 "Error": error,
-                "Intervals right": "–" if row["intervals"] is None else intervals,
+                "Coverage": "–" if row["intervals"] is None else intervals,
                 "Missing ranks": "all" if row["missing"] is None else str(row["missing"]),
                 "Exact cost": with_minus(f"{row['cost_exact']:+.2f}"),
                 "Observed cost": with_minus(f"{row['cost_simulated']:+.2f}"),

@@ -53,8 +53,8 @@ SWITCH = {
 }  # fmt: skip
 """By break: the switch of the Proofs that breaks the same."""
 COMPARED = (
-    "In differences paired by click log, 95% intervals. “Needs”: the fewest clicks tried from "
-    "which on the repair beats every ranker without one"
+    "By 95% intervals of differences paired by click log. “Needs”: the smallest number of clicks "
+    "tried at and above which the repair beats every ranker without one"
 )
 """What the verbs of the headline mean; the same words as `compare`."""
 WIDTHS, WIDTHS_IN_LECTURE = (305, 145), (365, 172)
@@ -160,7 +160,7 @@ def _details(name: str, result: StudyResult | None) -> None:
         st.subheader("What each logger shows, and what users pay")
         st.table(logger_rows(), alt="Exposure and mean ranks of twenty candidates by logger")
         st.markdown(WORDS.text("loggers"))
-    st.subheader("What repairs the other assumptions")
+    st.subheader("What repairs other broken assumptions")
     st.markdown(WORDS.text("others"))
     st.markdown(listed((assumption.label, assumption.repair) for assumption in BREAKS.values()))
     if switch := SWITCH.get(name):

@@ -20,7 +20,7 @@ NO_BIAS = Step(
     Settings(eta=0.0, assumed_eta=0.0, eps_minus=0.0, clicks=45_000),
 )
 MORE_NOISE = Step(
-    "**Six clicks in ten are wrong.** Does the weighted ranker still find the order?",
+    "**Six clicks in ten are wrong.** Can the weighted ranker still find the right order?",
     "Open ε₋ = 0.3",
     Settings(eps_minus=0.3),
 )

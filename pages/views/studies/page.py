@@ -211,7 +211,7 @@ def _bars(draws: int) -> str:
 def run_plan(lab: Lab, plan: Plan, loss: Loss, chart: Slot, headline: Slot) -> None:
     """Build the world and run the plan, or show the one sentence that says why that cannot be."""
     try:
-        with st.spinner("Building the corpus and its rankers, once …"):
+        with st.spinner("Building the corpus and its rankers (only once) …"):
             notices = describe_world(lab.at(plan.base)).notices
         for notice in notices:
             show_note(notice)

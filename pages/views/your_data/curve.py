@@ -132,7 +132,7 @@ def _estimated(page: PageContext, own: Bench, log: PresentationLog | None) -> Pr
     found = own.make("estimate", token, lambda: estimate_from_log(log, method=method))
     show_trust(found)
     _picture(found)
-    with st.expander("Ranks in numbers, and what to know", type="compact"):
+    with st.expander("Numbers by rank, and notes", type="compact"):
         show_rows(
             [_rank_row(found, place) for place in range(len(found.curve.values))],
             key="estimate", alt="Estimated examination by rank", saved=found.as_dict()["ranks"],

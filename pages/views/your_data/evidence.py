@@ -178,7 +178,7 @@ def _fairness(ranker: Ranker, origin: Provenance) -> str:
     if not ranker.fair:
         return (
             "The ranker is judged on the clicks it was trained on, which makes it look too good: "
-            "too few queries were clicked to hold any out."
+            "too few queries have clicks to hold any out."
         )
     return (
         f"The ranker is judged fairly: {FOLDS} rankers were trained, each without some of the "

@@ -49,7 +49,7 @@ def save_table(rows: Sequence[Row], name: str, *, key: str) -> None:
 def _row(finding: Finding) -> dict[str, str]:
     return {
         "Verdict": f"{mark(finding.status)} {finding.status}",
-        "Looked at": plain(finding.title),
+        "Checked": plain(finding.title),
         "Number": plain(number_words(finding.value)),
         "What it means": told(finding.sentence),
     }

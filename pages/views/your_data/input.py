@@ -123,7 +123,7 @@ def _ways(
     if page.launch.paths is not None and not small:
         path_key = f"data-path-{kind}-{turn}"
         st.text_input(
-            f"{label}: or its path on this server", key=path_key,
+            f"{label}: or a path on this server", key=path_key,
             placeholder=shown(page.launch.paths), on_change=_take_path,
             args=(kind, path_key, page.launch.paths, several),
             help=_PARTS if several else _SPLITS if kind == "corpus" else None,
@@ -218,12 +218,14 @@ def _require_small_when_unpacked(taken: Sequence[tuple[str, bytes]], small: bool
 
 
 _PARTS = (
-    "A pattern such as logs/2024-*.parquet, or a directory of parts with a file _SUCCESS, is one "
-    "log of several files."
+    "A pattern such as logs/2024-*.parquet, or a directory of parts with a file _SUCCESS, is read "
+    "as one log."
 )
 
 
-_SPLITS = "From a directory with train.txt, vali.txt and test.txt, the training part is used."
+_SPLITS = (
+    "If you give a directory with train.txt, vali.txt and test.txt, its training part is used."
+)
 
 
 def _take_path(kind: str, key: str, root: str, several: bool) -> None:
@@ -315,7 +317,7 @@ def _allowed(text: str, root: str) -> str:
     try:
         path = os.path.realpath(wanted)
     except ValueError:  # a zero byte, or text that no name of a file can have
-        raise InputError(f"{named(text)} cannot be the path of a file.", "not_a_path") from None
+        raise InputError(f"{named(text)} is not a valid file path.", "not_a_path") from None
     if not _below(path, base):
         raise outside
     return path

@@ -187,7 +187,7 @@ class _MissingError(InputError):
         names = " and ".join(MEANINGS[name].lower() for name in preview.missing)
         super().__init__(
             f"Say which column is the {names}; none of {counted(len(preview.header), 'column')} "
-            "has a name known for it." + (_APART if preview.missing == ("click",) else ""),
+            "has a recognised name." + (_APART if preview.missing == ("click",) else ""),
             "missing",
         )
 

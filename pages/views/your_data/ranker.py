@@ -259,7 +259,7 @@ def _train(
 ) -> Ranker | None:
     if corpus is None or joined is None:
         st.markdown(
-            ":material/info: Training needs a corpus (step 1) and a click log of it (step 2)."
+            ":material/info: Training needs a corpus (step 1) and a click log for it (step 2)."
         )
         return None
     plan = _controls(page, settings)
@@ -402,7 +402,7 @@ def _record(file: Brought) -> dict[str, Any]:
 def _scores(file: Brought, corpus: Corpus | None) -> Ranker | None:
     own = bench()
     if corpus is None:
-        st.markdown(":material/info: Scores belong to a corpus; add it in step 1.")
+        st.markdown(":material/info: Scores need a corpus; add one in step 1.")
         return None
     token = (file.token, *corpus_token(own))
     scores, notices = own.make("scores", token, lambda: _read_scores(file, corpus))
