@@ -198,7 +198,7 @@ class Lab:
         return self.cell("picture", WEIGHTED_FIELDS)
 
     def first_picture(self) -> RiskPicture:
-        """`picture`, or as long as that is not there what it shows at first sight."""
+        """`picture` or, until that has been computed, what it shows first."""
         found: RiskPicture | None = self.peek(self.picture_cell())
         if found is not None:
             return found

@@ -111,11 +111,12 @@ def estimate_values(
 ) -> list[tuple[FloatArray, RiskEstimates]]:
     """Risks of many rankers without their spread, and differences of a few, by several estimators.
 
-    In a quarter of the time of `judgements`, and equal up to the last digits: for each estimator
-    the values of `estimate_risks`, float64 [rankers], and `estimate_differences` of the pairs.
+    Returns, for each estimator, the values of `estimate_risks`, float64 [rankers], and
+    `estimate_differences` of the pairs; equal to `judgements` up to the last digits, in a quarter
+    of its time.
 
     ranks [rankers, documents]; numbers: one for each estimator, as in `estimate_risks`; pairs
-    [pairs, 2]: two of the rankers each. Raises InputError as `estimate_risks` does.
+    [pairs, 2]: each names two of the rankers. Raises InputError as `estimate_risks` does.
     """
     places = places_of_rankers(ranks, log.n_documents)
     first, second = np.asarray(pairs).T
