@@ -45,8 +45,8 @@ def stable_range(values: ArrayLike, *, include: Sequence[float] = ()) -> tuple[f
     """A range around ``values`` whose ends move only in coarse steps.
 
     ``values`` [any shape] are finite, or NaN where there is none; ``include`` are further values
-    that must fit. Both ends are multiples of a fifth of the rounded-up spread, so that small changes of the data leave
-    the axis as it is.
+    that must fit. Both ends are multiples of a fifth of the rounded-up spread, so that small
+    changes of the data leave the axis as it is.
     """
     everything = np.concatenate([np.ravel(np.asarray(values, dtype=float)), np.asarray(include)])
     low, high = float(np.nanmin(everything)), float(np.nanmax(everything))

@@ -92,10 +92,10 @@ def trained_rankers(
     """Dot plot of test risks.
 
     ``rankers`` has the columns :data:`RANKER_COLUMNS`, one row per method: test risk and the ends
-    of its 95% interval over draws of the click log, NaN where there is none. ``labels`` are the rows of the picture from top
-    to bottom, including those whose ranker is not ready. Production and skyline mark the gap that
-    learning from clicks can close; their levels are lines across the picture. ``pinned`` are the
-    same columns for other runs.
+    of its 95% interval over draws of the click log, NaN where there is none. ``labels`` are the
+    rows of the picture from top to bottom, including those whose ranker is not ready. Production
+    and skyline mark the gap that learning from clicks can close; their levels are lines across the
+    picture. ``pinned`` are the same columns for other runs.
     """
     data = {name: list(rankers[name]) for name in RANKER_COLUMNS}
     ranges = (data["risk"], data["low"], data["high"])
