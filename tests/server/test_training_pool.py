@@ -324,7 +324,7 @@ def children(process: int) -> list[int]:
 def test_a_server_that_ends_prints_no_traceback(when: str) -> None:
     """Not of the process that it kills while it starts or trains, as pages ask for rankers."""
     ended = subprocess.run(
-        [sys.executable, "-c", ENDING, when], cwd=ROOT, capture_output=True, timeout=2 * PATIENCE,
+        [sys.executable, "-c", ENDING, when], cwd=ROOT, capture_output=True, timeout=5 * PATIENCE,
         check=True,
     )  # fmt: skip
     assert ended.stderr == b""
