@@ -44,6 +44,7 @@ PATIENCE = 60.0  # seconds; a busy machine starts a process in 10
 SHORT = 1.5  # seconds that a cell of these tests may take
 
 PARENT = "import sys; from tests.server.training_cells import parent; parent(sys.argv[1])"
+ENDING = "import sys; from tests.server.training_cells import ending; ending(sys.argv[1])"
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
 
@@ -319,6 +320,16 @@ def children(process: int) -> list[int]:
     return found
 
 
+@pytest.mark.parametrize("when", ["starting", "working"])
+def test_a_server_that_ends_prints_no_traceback(when: str) -> None:
+    """Not of the process that it kills while it starts or trains, as pages ask for rankers."""
+    ended = subprocess.run(
+        [sys.executable, "-c", ENDING, when], cwd=ROOT, capture_output=True, timeout=5 * PATIENCE,
+        check=True,
+    )  # fmt: skip
+    assert ended.stderr == b""
+
+
 @on_linux
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_nothing_is_left_of_a_server_that_ends(tmp_path: Path, number: signal.Signals) -> None:
@@ -345,11 +356,15 @@ def test_nothing_is_left_of_a_server_that_ends(tmp_path: Path, number: signal.Si
     assert number == signal.SIGKILL or b"leaked" not in errors
 
 
-def test_it_ends_while_one_is_being_started() -> None:
+def test_it_ends_while_one_is_being_started(caplog: pytest.LogCaptureFixture) -> None:
+    """What is killed on purpose is not logged as a process that could not be started."""
     pool = TrainingPool(processes=1)
     waiting = threading.Thread(target=pool.start)
     waiting.start()
     waiting.join()
+    until(lambda: pool._begun is not None and bool(pool._begun._context.started))
     pool.stop()
+    pool._starter.shutdown(wait=True)
+    assert caplog.records == []
     with pytest.raises(RuntimeError, match="stopped"):
         pool.run(training_cells.process_number, "any")

@@ -49,6 +49,21 @@ def hold_core(cell: str) -> None:
     sum(range(10**15))
 
 
+def ending(when: str) -> None:
+    """End while two visitors wait: for the first process, or for cells that it makes."""
+    from pages.app.turns import TrainingQueue  # with Streamlit, which the processes do without
+
+    pool = TrainingPool(processes=1)
+    end_at_exit(pool)
+    queue = TrainingQueue[str](lambda cell: False, lambda cell: pool.run(hold_core, cell))
+    pool.when_ready(queue.look_again)
+    if when == "working":
+        pool.run(process_number, "any")
+    for visitor in ("first", "second"):
+        queue.order(visitor, [f"{visitor} {number}" for number in range(2)], urgent=1)
+    time.sleep(0.2)
+
+
 def parent(folder: str) -> None:
     """A server of its own: one process stopped, one at work in C, another idle."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())

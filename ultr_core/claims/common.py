@@ -24,6 +24,7 @@ from ultr_core.findings import Finding
 from ultr_core.lab import LOG_FIELDS, WEIGHTED_FIELDS, WORLD_FIELDS, Lab
 from ultr_core.lab.lab import proof_evidence
 from ultr_core.lab.live import PAPER_CLICKS, PAPER_RESULTS
+from ultr_core.lab.logs import simulate_logs
 from ultr_core.lab.propensity_study import SwapDesign, true_ratios
 from ultr_core.proofs import DERIVATIONS, PROOFS, Evidence, SmallWorld, Ways, default_world
 from ultr_core.propensity import SwapCounts, simulate_swaps
@@ -42,7 +43,7 @@ from ultr_core.studies import (
     shipped_result,
 )
 from ultr_core.studies.claims import points_of
-from ultr_core.users import PositionModel
+from ultr_core.users import ClickLog, PositionModel
 
 FloatArray: TypeAlias = "NDArray[np.float64]"
 
@@ -61,7 +62,13 @@ COST = 10.0
 """C of the rankers that are trained for a claim."""
 
 SWAP_SESSIONS = 200_000
-"""Presentations of the swap experiments of the ledger."""
+"""Presentations of a swap experiment whose uncertainty is what counts."""
+
+MANY_SWAPS = 20_000_000
+"""Presentations of a swap experiment that shows an error of 1%."""
+
+MANY_LOGS = 100
+"""Click logs that are counted together, so that an error of 1% shows."""
 
 SWEEPS = 10_000
 """Times that every query is shown once, independently, where an estimate is held against truth."""
@@ -195,7 +202,34 @@ def from_proof(name: str) -> Measure:
     return measure
 
 
-# Swaps.
+# Click logs, and swaps.
+
+
+@dataclass(frozen=True, eq=False)
+class SummedLogs:
+    """``MANY_LOGS`` simulated logs counted as one, and the clicks on validation queries."""
+
+    train: ClickLog
+    validation_clicks: int
+
+
+def many_logs(lab: Lab) -> SummedLogs:
+    """The clicks of many draws, each simulated as that of the lab."""
+    return lab.remember(lab.cell("many_logs", LOG_FIELDS), _summed_logs)
+
+
+def _summed_logs(lab: Lab) -> SummedLogs:
+    found = [simulate_logs(lab.world(), lab.settings, draw) for draw in range(MANY_LOGS)]
+    trains = [logs.train for logs in found]
+    impressions, clicks, draws = (
+        np.sum([getattr(log, name) for log in trains], axis=0)
+        for name in ("impressions", "clicks", "draws")
+    )
+    total = sum(log.query_draws for log in trains)
+    summed = replace(
+        trains[0], impressions=impressions, clicks=clicks, query_draws=total, draws=draws
+    )
+    return SummedLogs(summed, sum(logs.validation.total_clicks for logs in found))
 
 
 def true_swap_ratios(lab: Lab) -> FloatArray:
@@ -204,12 +238,12 @@ def true_swap_ratios(lab: Lab) -> FloatArray:
 
 
 def swap_counts(lab: Lab) -> SwapCounts:
-    """The swap experiment of section 7.6's design with these users."""
+    """A swap experiment of section 7.6's design with these users, and far more traffic."""
     users = lab.users
     return lab.remember(
         lab.cell("swap_counts", (*WORLD_FIELDS, "seed"), users),
         lambda at: simulate_swaps(
-            users, *at.world().train.shown, sessions=SWAP_SESSIONS, seed=at.settings.seed
+            users, *at.world().train.shown, sessions=MANY_SWAPS, seed=at.settings.seed
         ),
     )
 
@@ -379,10 +413,13 @@ SIZES: Mapping[str, Callable[[Lab], Sizes]] = MappingProxyType(
         "all queries": _on_queries("train", "validation", "test"),
         "sweeps": _on_queries("train", seeds=SWEEPS),
         "log": lambda lab: sizes_of(lab.logs().train.total_clicks, queries_of(lab), 1),
-        "both logs": lambda lab: sizes_of(
-            lab.logs().train.total_clicks + lab.logs().validation.total_clicks,
+        "many logs": lambda lab: sizes_of(
+            many_logs(lab).train.total_clicks // MANY_LOGS, queries_of(lab), MANY_LOGS
+        ),
+        "many logs of both parts": lambda lab: sizes_of(
+            (many_logs(lab).train.total_clicks + many_logs(lab).validation_clicks) // MANY_LOGS,
             queries_of(lab, "train", "validation"),
-            1,
+            MANY_LOGS,
         ),
         "swaps": lambda lab: sizes_of(swap_counts(lab).total_clicks, queries_of(lab), 1),
         "live": lambda lab: sizes_of(

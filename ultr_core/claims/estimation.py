@@ -15,6 +15,7 @@ from ultr_core.claims.common import (
     COST,
     LANDMARK,
     LAST_RANK,
+    MANY_SWAPS,
     REACH,
     SWAP_SESSIONS,
     SWEEPS,
@@ -61,7 +62,7 @@ from ultr_core.users import ClickModel, PositionModel, TrustBiasModel
 TIGHT, SAME = 1e-6, 1e-3
 """Relative duality gap of two compared fits, and the relative difference that it leaves."""
 
-EXPERIMENTS, FEW_SESSIONS = 40, 20_000
+EXPERIMENTS, FEW_SESSIONS = 100, 20_000
 PRECISION, PRECISE_RANK = 0.1, 10
 
 MEASURED = (1, 2, 5, 10, 21)
@@ -146,8 +147,8 @@ def _swaps_estimate(lab: Lab) -> Finding:
     distances = [abs(np.log(p.value / truth[p.rank - 1])) / p.standard_error for p in known]
     last = max(known, key=lambda p: p.rank)
     return Finding(
-        f"With {SWAP_SESSIONS:,} presentations, p_{last.rank} / p_1 is estimated as "
-        f"{last.value:.3f}; the true value is {truth[last.rank - 1]:.3f}. The least accurate of "
+        f"With {MANY_SWAPS:,} presentations, p_{last.rank} / p_1 is estimated as "
+        f"{last.value:.4f}; the true value is {truth[last.rank - 1]:.4f}. The least accurate of "
         f"{len(known)} ratios is {max(distances):.1f} standard errors off.",
         float(max(distances)),
         "<",

@@ -14,6 +14,7 @@ from ultr_core.claims.common import (
     Measure,
     Sizes,
     click_chance,
+    many_logs,
     printed,
     queries_of,
     sizes_of,
@@ -40,7 +41,7 @@ PRODUCTION_SHARE = 0.01
 HALF_A_PERCENT = 0.005
 """What "about 15%" and "about 33%" are rounded to."""
 
-SAME = 0.999
+SAME = 0.9999
 """Cosine of two rankers' coefficients from which on they are one."""
 
 
@@ -93,8 +94,8 @@ def _production(lab: Lab) -> Finding:
 
 
 def _drawn_at_random(lab: Lab) -> Finding:
-    """How evenly queries were drawn: the chi-squared statistic, in standard errors."""
-    draws = lab.logs().train.draws
+    """How evenly queries were drawn in many logs: the chi-squared statistic, in standard errors."""
+    draws = many_logs(lab).train.draws
     expected = draws.sum() / len(draws)
     freedom = len(draws) - 1
     statistic = float(((draws - expected) ** 2).sum() / expected)
@@ -155,7 +156,7 @@ def _shares_agree(lab: Lab) -> Finding:
 
 def _validation_clicks(lab: Lab) -> Finding:
     """Validation clicks for each training click, in standard errors of the ratio of two counts."""
-    train, held_out = lab.logs().train.total_clicks, lab.logs().validation.total_clicks
+    train, held_out = many_logs(lab).train.total_clicks, many_logs(lab).validation_clicks
     share = held_out / train
     error = share * (1 / train + 1 / held_out) ** 0.5
     return Finding(

@@ -63,7 +63,7 @@ POOL = 5
 REPEATS = (2, 200)
 """Presentations of each query in the check on click models."""
 
-SAMPLES = 10_000
+SAMPLES = 20_000
 """Random samples of queries in the check on the mean loss of a sample (section 3, unnumbered)."""
 
 LEAST = 1e-9

@@ -24,8 +24,9 @@ from ultr_core.claims import (
     towers,
 )
 from ultr_core.claims.common import (
+    MANY_LOGS,
+    MANY_SWAPS,
     REACH,
-    SWAP_SESSIONS,
     SWEEPS,
     Measure,
     Sizes,
@@ -292,7 +293,9 @@ def _on_figures(mutations: Mapping[str, str]) -> Iterator[Entry]:
 def _all() -> Iterator[Entry]:
     words = read(__file__, "claims").filled(
         samples=foundations.SAMPLES,
-        sessions=SWAP_SESSIONS,
+        users=noise.USERS,
+        summed=MANY_LOGS,
+        many_swaps=MANY_SWAPS,
         experiments=estimation.EXPERIMENTS,
         sweeps=SWEEPS,
         reach=REACH,

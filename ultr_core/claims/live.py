@@ -11,7 +11,6 @@ import numpy as np
 
 from ultr_core.claims.common import (
     REACH,
-    SWAP_SESSIONS,
     SWEEPS,
     Measure,
     Sizes,
@@ -59,8 +58,8 @@ def _control_share(lab: Lab) -> Finding:
     share, expected = control / counts.sessions, 1 / ranks
     error = math.sqrt(expected * (1 - expected) / counts.sessions)
     return Finding(
-        f"{control:,} of {SWAP_SESSIONS:,} presentations ({share:.2%}) swapped rank 1 with itself; "
-        f"1/{ranks} is {expected:.2%}.",
+        f"{control:,} of {counts.sessions:,} presentations ({share:.2%}) swapped rank 1 with "
+        f"itself; 1/{ranks} is {expected:.2%}.",
         share,
         limit=expected,
         tolerance=REACH * error,

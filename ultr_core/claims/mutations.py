@@ -18,14 +18,22 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from ultr_core.claims.common import COST, LAST_RANK, MORE_CLICKS, SWAP_SESSIONS, Printed
+from ultr_core.claims.common import (
+    COST,
+    LAST_RANK,
+    MANY_SWAPS,
+    MORE_CLICKS,
+    SWAP_SESSIONS,
+    Printed,
+    SummedLogs,
+)
 from ultr_core.claims.estimation import FEW_SESSIONS
 from ultr_core.claims.foundations import POOL, repeated_logs
 from ultr_core.claims.gate_runs import ALONE, SHARED
 from ultr_core.claims.long_runs import LongRuns, Row
 from ultr_core.claims.svm import ROUNDING
 from ultr_core.corpus.ranking import query_of_document
-from ultr_core.lab import Cell, Lab, Logs, Store, TrainedMethod, World
+from ultr_core.lab import Cell, Lab, Store, TrainedMethod, World
 from ultr_core.lab.interleaved_lists import Clicks, click_on
 from ultr_core.lab.logs import simulate_training_log
 from ultr_core.learners import LinearRanker, fit_ranker, weighted_hinge
@@ -42,7 +50,6 @@ from ultr_core.users import (
     PowerLaw,
     TableCurve,
     TrustBiasModel,
-    simulate_counts,
 )
 
 T = TypeVar("T")
@@ -265,21 +272,15 @@ def _tests_on_training(world: World) -> World:
     return replace(world, splits=splits, test_relevance=world.train.relevance)
 
 
-def _other_clicks(lab: Lab, log: ClickLog, cell: Cell) -> ClickLog:
-    noisier = lab.at(cell.settings.with_values(eps_minus=0.2))
-    return simulate_training_log(lab.world(), noisier.settings)
+def _lost_clicks(_: Lab, found: SummedLogs, __: Cell) -> SummedLogs:
+    log, rng = found.train, np.random.default_rng(0)
+    return replace(found, train=replace(log, clicks=rng.binomial(log.clicks, 0.99)))
 
 
-def _popular_queries(lab: Lab, log: ClickLog, cell: Cell) -> ClickLog:
-    """One query in ten is drawn twice as often."""
-    train = lab.world().train
-    chance = lab.users.click_probability(train.relevance, train.presented_ranks)
-    draws = log.draws * np.where(np.arange(len(log.draws)) % 10 == 0, 2, 1)
-    shown = np.repeat(draws, train.corpus.sizes)
-    clicks = np.random.default_rng(0).binomial(shown, chance)
-    ranks, offsets = train.presented_ranks, train.corpus.query_offsets
-    documents = np.arange(len(ranks))
-    return ClickLog(documents, ranks, shown, clicks, int(draws.sum()), offsets, draws)
+def _popular_queries(_: Lab, found: SummedLogs, __: Cell) -> SummedLogs:
+    log = found.train
+    draws = log.draws + np.where(np.arange(len(log.draws)) % 10 == 0, log.draws // 50, 0)
+    return replace(found, train=replace(log, draws=draws, query_draws=int(draws.sum())))
 
 
 def _new_documents(lab: Lab, log: ClickLog, cell: Cell) -> ClickLog:
@@ -295,17 +296,13 @@ def _new_documents(lab: Lab, log: ClickLog, cell: Cell) -> ClickLog:
     )  # fmt: skip
 
 
-def _short_validation(lab: Lab, logs: Logs, _: Cell) -> Logs:
-    part = lab.world().validation
-    chance = lab.users.click_probability(part.relevance, part.presented_ranks)
-    draws = logs.validation.query_draws * 2 // 3
-    ranks, offsets = part.presented_ranks, part.corpus.query_offsets
-    return replace(logs, validation=simulate_counts(chance, ranks, offsets, draws, 0))
+def _short_validation(_: Lab, found: SummedLogs, __: Cell) -> SummedLogs:
+    return replace(found, validation_clicks=round(0.98 * found.validation_clicks))
 
 
 def _swaps(lab: Lab, users: Any, last_rank: int = LAST_RANK) -> SwapCounts:
     shown = lab.world().train.shown
-    return simulate_swaps(users, *shown, sessions=SWAP_SESSIONS, last_rank=last_rank, seed=0)
+    return simulate_swaps(users, *shown, sessions=MANY_SWAPS, last_rank=last_rank, seed=0)
 
 
 def _few_swaps(users: Callable[[Lab], Any], last_rank: int = LAST_RANK) -> Change:
@@ -512,17 +509,15 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             "Relevant documents are judged more often than the design says.",
             judged_share=_attracted,
         ),
-        "other-clicks": _altered(
-            "The clicks come from users with more noise.", training_log=_other_clicks
-        ),
+        "lost-clicks": _altered("One click in a hundred is lost.", many_logs=_lost_clicks),
         "popular-queries": _altered(
-            "One query in ten is drawn twice as often.", training_log=_popular_queries
+            "One query in ten is drawn 2% more often.", many_logs=_popular_queries
         ),
         "new-clicks-new-documents": _altered(
             "More clicks mean new queries.", training_log=_new_documents
         ),
         "validation-log-short": _altered(
-            "A third of the validation log is missing.", logs=_short_validation
+            "Two validation clicks in a hundred are missing.", many_logs=_short_validation
         ),
         "fewer-ranks-swapped": _altered(
             "Only the first 10 ranks are swapped.",

@@ -18,10 +18,12 @@ from ultr_core.claims.common import (
     breaking,
     clean_users,
     click_chance,
+    evidence,
     examined,
     expected_risks,
     largest_error,
     looked_at,
+    many_logs,
     queries_of,
     sizes_of,
     small,
@@ -31,7 +33,7 @@ from ultr_core.claims.common import (
 from ultr_core.corpus.ranking import rank_documents
 from ultr_core.findings import Finding, all_of, compared
 from ultr_core.lab import LOG_FIELDS, Lab
-from ultr_core.proofs import SmallWorld, default_world
+from ultr_core.proofs import PROOFS, SmallWorld, default_world
 from ultr_core.proofs.enumeration import click_law
 from ultr_core.proofs.monte_carlo import draw_users
 from ultr_core.proofs.users import dot, times
@@ -43,6 +45,8 @@ FIRST_RANKS = range(1, 6)
 
 ROUNDING = 1e-9
 SESSIONS = 20_000
+USERS = 500_000
+"""Simulated users of the small query, enough to notice an error of 1%."""
 
 CUT = 5
 """Last rank that is shown, or seen, in the checks of what must have a positive propensity."""
@@ -50,7 +54,7 @@ CUT = 5
 
 def _users_follow_the_model(lab: Lab) -> Finding:
     """Simulated users of the small query against the expectation of the position model."""
-    tally, model = draw_users(small(lab, "51a"), SESSIONS, lab.settings.seed).noisy, default_world()
+    tally, model = draw_users(small(lab, "51a"), USERS, lab.settings.seed).noisy, default_world()
     worst = 0.0
     for weights in model.click_weights.values():
         values = times(model.query.new, weights)
@@ -59,7 +63,7 @@ def _users_follow_the_model(lab: Lab) -> Finding:
             worst, abs(found.value - float(model.users.mean(values))) / found.standard_error
         )
     return Finding(
-        f"Over {SESSIONS:,} users, each of {len(model.click_weights)} averages is within "
+        f"Over {USERS:,} users, each of {len(model.click_weights)} averages is within "
         f"{worst:.2f} standard errors of the model's expectation.",
         worst,
         "<",
@@ -139,6 +143,11 @@ def _noise_is_corrupted_relevance(lab: Lab) -> Finding:
         "<",
         REACH,
     )
+
+
+def _simulation_follows_the_model(lab: Lab) -> Finding:
+    """The skyline's estimate from many logs, against its exact expectation."""
+    return PROOFS["simulation-agrees"].evaluate(replace(evidence(lab), log=many_logs(lab).train))
 
 
 def _additive_metrics(lab: Lab) -> Finding:
@@ -303,6 +312,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "52g": _additive_metrics,
         "52h": _irrelevant_must_be_seen,
         "52i": _order_without_conditions,
+        "52l": _simulation_follows_the_model,
         "52m": _risk_minimiser,
     }
 )

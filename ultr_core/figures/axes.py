@@ -44,12 +44,12 @@ def log_levels(low: float, high: float) -> list[float]:
 def stable_range(values: ArrayLike, *, include: Sequence[float] = ()) -> tuple[float, float]:
     """A range around ``values`` whose ends move only in coarse steps.
 
-    ``values`` [any shape] are finite; ``include`` are further values that must fit. Both ends
-    are multiples of a fifth of the rounded-up spread, so that small changes of the data leave
-    the axis as it is.
+    ``values`` [any shape] are finite, or NaN where there is none; ``include`` are further values
+    that must fit. Both ends are multiples of a fifth of the rounded-up spread, so that small
+    changes of the data leave the axis as it is.
     """
     everything = np.concatenate([np.ravel(np.asarray(values, dtype=float)), np.asarray(include)])
-    low, high = float(everything.min()), float(everything.max())
+    low, high = float(np.nanmin(everything)), float(np.nanmax(everything))
     spread = max(high - low, 1e-6 * max(abs(high), 1.0))
     step = round_up(spread) / 5
     return math.floor(low / step) * step, math.ceil(high / step) * step

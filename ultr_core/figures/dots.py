@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
@@ -69,12 +70,13 @@ def comparison_figure(
 
 def _risks(comparison: Comparison) -> Columns:
     summaries = comparison.rankers.values()
+    ends = [summary.risk.ends for summary in summaries]
     return {
         "method": list(comparison.rankers),
         "label": [summary.label for summary in summaries],
         "risk": [summary.risk.value for summary in summaries],
-        "low": [summary.risk.low for summary in summaries],
-        "high": [summary.risk.high for summary in summaries],
+        "low": [low for low, _ in ends],
+        "high": [high for _, high in ends],
     }
 
 
@@ -90,10 +92,10 @@ def trained_rankers(
     """Dot plot of test risks.
 
     ``rankers`` has the columns :data:`RANKER_COLUMNS`, one row per method: test risk and the ends
-    of its 95% interval over draws of the click log. ``labels`` are the rows of the picture from top
-    to bottom, including those whose ranker is not ready. Production and skyline mark the gap that
-    learning from clicks can close; their levels are lines across the picture. ``pinned`` are the
-    same columns for other runs.
+    of its 95% interval over draws of the click log, NaN where there is none. ``labels`` are the
+    rows of the picture from top to bottom, including those whose ranker is not ready. Production
+    and skyline mark the gap that learning from clicks can close; their levels are lines across the
+    picture. ``pinned`` are the same columns for other runs.
     """
     data = {name: list(rankers[name]) for name in RANKER_COLUMNS}
     ranges = (data["risk"], data["low"], data["high"])
@@ -225,6 +227,9 @@ def _values(
     return bare_spec([level.encode(x=x_of("value"), y=y), *dots], ink)
 
 
+_NO_ENDS = (math.nan, math.nan)
+
+
 def _row(
     method: str, label: str, value: float, low: float, high: float, text: str
 ) -> dict[str, Any]:
@@ -236,7 +241,7 @@ def curve_risk_figure(
 ) -> Figure:
     """Test risk of rankers trained with different propensities: (label, style, risk) each."""
     rows = [
-        _row(style, label, risk, risk, risk, f"{risk:.2f}") for label, style, risk in risks.values()
+        _row(style, label, risk, *_NO_ENDS, f"{risk:.2f}") for label, style, risk in risks.values()
     ]
     best = min(risks.values(), key=lambda entry: entry[2])
     words = "; ".join(f"{label} {risk:.2f}" for label, _, risk in risks.values())
@@ -279,7 +284,7 @@ def prediction_figure(
 ) -> Figure:
     """A reader's prediction and the result, on the scale that was offered."""
     rows = [
-        _row(style, label, value, value, value, f"{value:.3g}")
+        _row(style, label, value, *_NO_ENDS, f"{value:.3g}")
         for style, label, value in zip(
             NEUTRAL_STYLES, ("Your prediction", "What happens"), (guess, truth), strict=False
         )
@@ -302,11 +307,9 @@ def _wins(method: str, label: str, test: SignTest) -> dict[str, Any]:
 
 def _risk(report: RiskReport, risk: Estimate) -> dict[str, Any]:
     """One estimate; without an interval its value alone, and that is said."""
-    low, high, without = risk.low, risk.high, ""
-    if risk.no_interval:
-        low, high, without = risk.value, risk.value, ", too few clicks for an interval"
+    without = ", too few clicks for an interval" if risk.no_interval else ""
     style = _style(report.key)
-    return _row(style, report.label, risk.value, low, high, f"{risk.value:.2f}{without}")
+    return _row(style, report.label, risk.value, *risk.ends, f"{risk.value:.2f}{without}")
 
 
 def evidence_figure(found: Evaluation, *, theme: Theme = "light") -> Figure:

@@ -35,9 +35,24 @@ def bare_spec(
     spec.pop("data", None)
     for layer in spec["layer"]:
         layer.pop("data", None)
+        _say_missing(layer)
         if "tooltip" not in layer.get("encoding", {}):
             layer["mark"] = _unspoken(layer["mark"])
     return spec
+
+
+def _say_missing(layer: dict[str, Any]) -> None:
+    """Have the tooltips of a layer show a dash for an end of an interval that there is none of.
+
+    Vega formats a missing number as 0.
+    """
+    ends = [field.partition(":")[0] for field, _ in INTERVAL]
+    for shown in layer.get("encoding", {}).get("tooltip", ()):
+        if shown.get("field") in ends and "format" in shown:
+            field, number = shown["field"], shown.pop("format")
+            said = f"isValid(datum.{field}) ? format(datum.{field}, '{number}') : '–'"
+            shown.update(field=f"{field}_said", type="nominal")
+            layer.setdefault("transform", []).append({"calculate": said, "as": shown["field"]})
 
 
 def _unspoken(mark: str | dict[str, Any]) -> dict[str, Any]:

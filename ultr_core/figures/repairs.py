@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal
@@ -58,14 +59,14 @@ def repair_figure(result: StudyResult, point: Point, *, theme: Theme = "light") 
         found = result.estimate(key, point)
         if found is None:
             continue
-        low, high = (found.low, found.high) if found.n > 1 else (found.value, found.value)
+        low, high = found.ends
         label = f"{'Repair: ' if key in study.repaired_by else ''}{STUDY_METHODS[key].label}"
         name = f"{label}: {plus_minus(found.value, (high - low) / 2)}"
         rows.append(_row("ranker", key, label, found.value, low, high, name))
     for key, name in RULES.items():
         level = result.level(key)
         if level is not None:
-            rows.append(_row("rule", key, name, level, level, level, f"{name}: {level:.2f}"))
+            rows.append(_row("rule", key, name, level, math.nan, math.nan, f"{name}: {level:.2f}"))
     values = [row[end] for row in rows for end in ("value", "low", "high")] or [0.0, 1.0]
     order = tuple(
         f"{'Repair: ' if key in study.repaired_by else ''}{STUDY_METHODS[key].label}"

@@ -429,7 +429,7 @@ def gain_table(result: StudyResult) -> pd.DataFrame:
     """One row a place: naive minus weighted loss as a share of the gap, with its interval.
 
     ``gain`` is 1 when weighting recovers as much as lies between production and skyline; ``low``
-    and ``high`` are the ends of its 95% interval over draws.
+    and ``high`` are the ends of its 95% interval over draws, NaN where there is one draw only.
     """
     gap = result.gap()
     rows = []
@@ -438,9 +438,10 @@ def gain_table(result: StudyResult) -> pd.DataFrame:
         if not excess or not gap:
             continue
         gain = interval_over_draws([value / gap for value in excess])
+        low, high = gain.ends
         rows.append(
-            {"x": point.x, "y": point.series, "gain": gain.value, "low": gain.low,
-             "high": gain.high, "draws": gain.n}
+            {"x": point.x, "y": point.series, "gain": gain.value, "low": low, "high": high,
+             "draws": gain.n}
         )  # fmt: skip
     return pd.DataFrame(rows, columns=["x", "y", "gain", "low", "high", "draws"])
 
@@ -452,7 +453,7 @@ def study_map(result: StudyResult, *, alt_text: str, theme: Theme = "light") -> 
     whose interval holds 0, or that have none, have it in brackets.
     """
     rows = gain_table(result).assign(part="cell")
-    told = (rows["draws"] > 1) & ((rows["low"] > 0) | (rows["high"] < 0))
+    told = (rows["low"] > 0) | (rows["high"] < 0)
     same = (rows["low"] == 0) & (rows["high"] == 0)
     rows["text"] = [
         _percent(gain) if certain else f"({_percent(gain)})"

@@ -143,8 +143,9 @@ def _risks(found: Mapping[str, Estimate], theme: Theme) -> Figure:
     others = [key for key in found if key not in METHOD_STYLES]
     for key, risk in found.items():
         style = f"neutral-{others.index(key)}" if key in others else key
-        text = plus_minus(risk.value, (risk.high - risk.low) / 2)
-        row = (style, METHODS[key].label, risk.value, risk.low, risk.high, text)
+        low, high = risk.ends
+        text = plus_minus(risk.value, (high - low) / 2)
+        row = (style, METHODS[key].label, risk.value, low, high, text)
         rows.append(dict(zip(COLUMNS, row, strict=True)))
     told = "; ".join(f"{row['label']} {row['text']}" for row in rows)
     return interval_dots(

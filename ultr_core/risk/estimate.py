@@ -98,6 +98,17 @@ class Estimate:
         return f"{'' if self.no_interval else '95% interval '}{self.interval_text(decimals, sign)}"
 
     @property
+    def ends(self) -> tuple[float, float]:
+        """Ends of the interval as tables and pictures take them, NaN where there is no interval.
+
+        A single draw has none, nor has an estimate that says why. A width of 0 would look certain.
+
+        >>> interval_over_draws([3.0]).ends
+        (nan, nan)
+        """
+        return (math.nan, math.nan) if self.no_interval or self.n < 2 else (self.low, self.high)
+
+    @property
     def side(self) -> int:
         """Side of 0 on which the whole interval lies, 1 or -1; 0 if it contains 0."""
         return int(self.low > 0) - int(self.high < 0)
@@ -114,12 +125,12 @@ def plus_minus(value: float, reach: float, decimals: int = 2) -> str:
     """A value and the half-width of its interval, which is never rounded to 0.
 
     A half-width below the last decimal is given to its first digit, and the value to as many
-    decimals; if it is 0, up to rounding, only the value is given.
+    decimals; if it is 0, up to rounding, or NaN, only the value is given.
 
     >>> plus_minus(10.128, 0.013), plus_minus(10.0684, 0.0031), plus_minus(10.0684, 0.0)
     ('10.13 ± 0.01', '10.068 ± 0.003', '10.07')
     """
-    if reach <= _ROUNDING * max(1.0, abs(value)):
+    if not reach > _ROUNDING * max(1.0, abs(value)):
         return f"{value:.{decimals}f}"
     digits = (
         max(decimals, -math.floor(math.log10(reach))) if reach < 0.5 / 10**decimals else decimals

@@ -108,7 +108,11 @@ class StudyResult:
         return float(np.mean(shares)) if shares else None
 
     def curve_table(self) -> pd.DataFrame:
-        """One row per method and point: mean loss, its 95% interval, share of noisy clicks."""
+        """One row per method and point: mean loss, its 95% interval, share of noisy clicks.
+
+        ``low`` and ``high`` are NaN, and empty in a file, where there is one draw only, and for
+        methods that do not learn from clicks.
+        """
         import pandas as pd  # for pictures and files; a study can be run and judged without it
 
         rows = []
@@ -117,6 +121,7 @@ class StudyResult:
                 estimate = self.estimate(method, point)
                 if estimate is None:
                     continue
+                low, high = estimate.ends
                 rows.append(
                     {
                         "study": self.plan.study.name,
@@ -126,8 +131,8 @@ class StudyResult:
                         **self._series_column(point),
                         "loss": self.loss.key,
                         "value": estimate.value,
-                        "low": estimate.low,
-                        "high": estimate.high,
+                        "low": low,
+                        "high": high,
                         "draws": estimate.n,
                         "noise_share": self.noise_share(point),
                     }

@@ -266,7 +266,7 @@ def test_every_entry_has_origin_limit_outcome_sizes_and_mutation(
 
 CLICKED = {
     "training_log", "logs", "trained", "swap_counts", "few_swaps", "uneven_swaps", "live",
-    "repeated_logs", "clean_log", "study", "long_runs", "seen_by_fit",
+    "repeated_logs", "clean_log", "study", "long_runs", "seen_by_fit", "many_logs",
 }  # fmt: skip
 """Stages that are made of clicks, or say what is fitted to them."""
 
@@ -338,6 +338,22 @@ def test_an_outcome_follows_from_value_relation_and_limit(lines: tuple[LedgerLin
             assert line.outcome == compared(
                 found.value, found.relation, found.limit, found.tolerance, found.interval
             ), line.entry.key
+
+
+WIDE = {"S2", "S2b", "S6c", "L2", "4h", "53g"}
+"""Printed numbers that are rounded or few, mean length in a random corpus, a slope, a coverage."""
+
+
+def test_an_error_of_one_percent_does_not_pass(lines: tuple[LedgerLine, ...]) -> None:
+    """Of a number that is held against another, and not against 0."""
+    read = set[str]()
+    for line in lines:
+        found = line.finding
+        if line.outcome == "holds" and found.relation == "=" and found.limit and found.tolerance:
+            altered = replace(found, value=0.99 * found.limit, interval=None)
+            if altered.outcome == "holds":
+                read.add(line.entry.key)
+    assert read == WIDE
 
 
 def test_what_decides_a_claim_is_said_beside_it(lines: tuple[LedgerLine, ...]) -> None:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from ultr_core.claims import CLAIMS, Entry, measure_entry
-from ultr_core.claims.mutations import MUTATIONS, AlteredStore
+from ultr_core.claims.common import MANY_SWAPS
+from ultr_core.claims.mutations import MUTATIONS, AlteredStore, Change
 from ultr_core.corpus import synthetic_splits
 from ultr_core.lab import Lab
 from ultr_core.lab.store import Cell
+from ultr_core.proofs import SmallWorld
+from ultr_core.propensity import SwapCounts, simulate_swaps
+from ultr_core.users import PowerLaw
 
 MOST = 5
 """Claims that one mutation may break."""
@@ -55,6 +62,34 @@ def test_a_claim_is_broken_by_its_mutation(entry: Entry, lab: Lab, broken: dict[
     if not entry.key.startswith(SHIPPED):
         assert measure_entry(lab, entry).outcome == "holds"
     assert measure_entry(broken[entry.mutation], entry).outcome == "does not hold"
+
+
+def _less_clicked(_: Lab, world: SmallWorld, cell: Cell) -> SmallWorld:
+    return replace(world, eps_plus=Fraction(99, 100)) if cell.args[0] == "51a" else world
+
+
+def _fewer_clicks(_: Lab, chance: np.ndarray, __: Cell) -> np.ndarray:
+    return 0.99 * chance
+
+
+def _steeper_swaps(lab: Lab, _: object, __: Cell) -> SwapCounts:
+    users = replace(lab.users, curve=PowerLaw(1.01))
+    return simulate_swaps(users, *lab.world().train.shown, sessions=MANY_SWAPS, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("key", "stage", "change"),
+    [
+        ("51a", "small_world", _less_clicked),
+        ("52a", "judged_relevant", _fewer_clicks),
+        ("53f", "swap_counts", _steeper_swaps),
+    ],
+)
+def test_what_is_counted_in_standard_errors_notices_one_percent(
+    key: str, stage: str, change: Change, lab: Lab
+) -> None:
+    altered = replace(lab, store=AlteredStore(lab, {stage: change}))
+    assert measure_entry(altered, CLAIMS[key]).outcome == "does not hold"
 
 
 def test_a_mutation_leaves_the_lab_that_it_is_given_alone(lab: Lab) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ultr_core.export.figure_files import to_png
 from ultr_core.figures import (
     INKS,
     METHOD_STYLES,
@@ -127,6 +128,26 @@ def test_without_intervals_there_are_no_bars_and_the_axis_says_so() -> None:
     assert rows[["low", "high"]].isna().all(axis=None)
     assert rows["estimate"].notna().all()
     json.dumps(without.standalone_spec(), allow_nan=False)
+
+
+def test_a_tooltip_shows_no_end_of_an_interval_that_is_missing() -> None:
+    """A missing number that Vega formats reads as 0."""
+    for draw in DRAWN.values():
+        for layer in draw().spec["layer"]:
+            made = {one.get("as"): one["calculate"] for one in layer.get("transform", ())
+                    if "calculate" in one}  # fmt: skip
+            for shown in layer["encoding"].get("tooltip", ()):
+                assert shown["field"] not in ("low", "high")
+                if shown["title"].startswith("95%"):
+                    assert made[shown["field"]].startswith("isValid(datum.")
+
+
+def test_a_ranker_without_an_interval_has_no_bar() -> None:
+    rows = risk_rows()
+    rows.loc[0, ["low", "high"]] = np.nan
+    figure = trained_rankers(rows, labels=list(rows["label"]), alt_text="", title="")
+    assert "±" not in figure.rows["name"][0]
+    assert len(to_png(figure)) > 1_000
 
 
 def test_law_line_has_the_given_slope_and_intercept() -> None:

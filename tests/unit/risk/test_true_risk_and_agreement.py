@@ -55,6 +55,10 @@ def test_an_interval_over_draws_is_students():
 
 def test_a_single_draw_has_no_interval():
     assert interval_over_draws([3.0]) == Estimate(3.0, 0.0, 3.0, 3.0, 1, 1.0)
+    assert np.isnan(interval_over_draws([3.0]).ends).all()
+    assert np.isnan(interval_over_draws([3.0, 4.0]).without_interval("Too few.").ends).all()
+    low, high = interval_over_draws([3.0, 4.0]).ends
+    assert low < 3.5 < high
     for values in ([], [1.0, np.nan], [[1.0], [2.0]]):
         with refused("no_draw"):
             interval_over_draws(values)

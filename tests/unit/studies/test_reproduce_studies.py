@@ -13,11 +13,13 @@ from scipy.stats import kendalltau
 from tests.made_up_studies import made_up, misled, noise, opposite, papers_loss
 from tests.meaning import refused
 from ultr_core.errors import InputError
+from ultr_core.figures.studies import gain_table
 from ultr_core.findings import compared
 from ultr_core.lab import World, build_world, simulate_logs, train_method
 from ultr_core.settings import Settings
 from ultr_core.studies import (
     FIGURES,
+    FIXED_METHODS,
     LOSSES,
     SCALES,
     STUDIES,
@@ -237,6 +239,25 @@ def test_claims_stay_open_without_intervals_or_cells(name: str) -> None:
     assert read_study(nothing) != read_study(whole)
     assert not re.search(r"\d", read_study(nothing))
     assert len(nothing.curve_table()) == 0
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_one_click_log_has_no_interval_in_a_file(name: str) -> None:
+    """Empty fields instead of a width of 0; production and skyline do not depend on clicks."""
+    one, two = (made_up(name, papers_loss, draws=draws).curve_table() for draws in (1, 2))
+    assert one[["low", "high"]].isna().all(axis=None)
+    assert one["value"].notna().all()
+    text = one[["value", "low", "high", "draws"]].to_csv(index=False).splitlines()
+    assert all(line.endswith(",,,1") for line in text[1:])
+    fixed = two["method"].isin(FIXED_METHODS)
+    assert two[fixed]["low"].isna().all() and two[~fixed]["low"].notna().all()
+
+
+def test_one_click_log_has_no_interval_on_a_map() -> None:
+    one, two = (gain_table(made_up("map-noise", papers_loss, draws=draws)) for draws in (1, 2))
+    assert one[["low", "high"]].isna().all(axis=None) and two[["low", "high"]].notna().all(
+        axis=None
+    )
 
 
 def test_no_difference_rounds_to_a_negative_zero() -> None:
