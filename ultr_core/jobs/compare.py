@@ -43,6 +43,7 @@ METHODS = Choices(
         "one-tower": "One tower",
         "two-towers-additive": "Two towers, additive",
         "two-towers-product": "Two towers, product",
+        "trees-by-position": "Trees by position",
     },
     help="which rankers learn from the clicks; default naive, propensity and clipped. With this "
     "option, --json gives for each ranker its estimator, its learner and, for each click log, the "
