@@ -16,6 +16,7 @@ from ultr_core.corpus import Corpus
 from ultr_core.curve_values import CURVES
 from ultr_core.learners import SVM, Learner, LinearRanker
 from ultr_core.learners.selection import Selection
+from ultr_core.learners.softmax import SOFTMAX
 from ultr_core.learners.towers import JOINS, select_towers
 from ultr_core.learners.trees import TreeRanker
 from ultr_core.learners.trees_by_position import KEY as BY_POSITION
@@ -250,6 +251,15 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 "clicks that have none above them.",
                 WEIGHTED_FIELDS,
                 ESTIMATORS["hindsight-doubly-robust"],
+                asked=True,
+            ),
+            Method(
+                "softmax",
+                "Softmax",
+                "The softmax loss over whole lists instead of pairs; a click counts 1/p.",
+                WEIGHTED_FIELDS,
+                ESTIMATORS["ips"],
+                SOFTMAX,
                 asked=True,
             ),
             Method(

@@ -13,13 +13,18 @@ from ultr_core.lab.logs import Logs, belief_about
 from ultr_core.lab.methods import METHODS, TRAINED_METHODS, ClickData
 from ultr_core.lab.training import TrainedMethod, informed
 from ultr_core.lab.world import TestRisk, World
+from ultr_core.learners import SVM
 from ultr_core.learners.trees import TREES, Targets, TreeSelection, select_trees
 from ultr_core.propensity import Estimator
 from ultr_core.settings import Settings
 
 TREE_METHODS: Mapping[str, str] = MappingProxyType(
     {
-        **{f"{key}-{TREES}": key for key in TRAINED_METHODS if METHODS[key].estimator is not None},
+        **{
+            f"{key}-{TREES}": key
+            for key in TRAINED_METHODS
+            if METHODS[key].estimator is not None and METHODS[key].learner == SVM
+        },
         **{key: key for key in TRAINED_METHODS if METHODS[key].grower is not None},
     }
 )

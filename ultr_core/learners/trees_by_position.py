@@ -141,8 +141,8 @@ def _dealt(
         cells[where, place] = said
     lists, times = np.unique(cells[(cells % 2 == 1).any(axis=1)], axis=0, return_counts=True)
     if share < 1.0:
-        times = rng.binomial(times, share)
-        lists, times = lists[times > 0], times[times > 0]
+        kept = rng.binomial(times, share)
+        lists, times = lists[kept > 0], kept[kept > 0]
     of_list, place = np.nonzero(lists)
     said = lists[of_list, place]
     sizes = np.bincount(of_list, minlength=len(lists)).astype(np.int64)
