@@ -131,14 +131,14 @@ def _dealt(
     draws = max(draws, int(shown.max()))
     # What a list says of a document: 2 rank, and 1 more if clicked; 0 where it was not shown.
     cells = np.zeros((draws, documents.size), np.int64)
-    for place in range(documents.size):
-        own = rows[number == place]
+    for column in range(documents.size):
+        own = rows[number == column]
         said = np.repeat(
             np.stack([2 * log.rank[own] + 1, 2 * log.rank[own]], axis=1).ravel(),
             np.stack([log.clicks[own], (log.impressions - log.clicks)[own]], axis=1).ravel(),
         )
         where = rng.permutation(draws)[: said.size]
-        cells[where, place] = said
+        cells[where, column] = said
     lists, times = np.unique(cells[(cells % 2 == 1).any(axis=1)], axis=0, return_counts=True)
     if share < 1.0:
         kept = rng.binomial(times, share)
