@@ -1,7 +1,7 @@
-"""Measurements of the solver against other software. These are no tests: tests count passes.
+"""Measurements against other software. These are no tests: tests count passes.
 
-    pip install scikit-learn lightgbm cvxpy clarabel
-    python -m benchmarks                 # everything; about half an hour
+    pip install -r requirements/benchmarks.txt
+    python -m benchmarks                 # everything; about an hour
     python -m benchmarks peers loop      # some parts
 
 Every product runs on one BLAS thread. What is compared runs interleaved in one process, times are

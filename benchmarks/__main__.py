@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks.parts import HEAD, PARTS, yahoo_here
 
 RESULTS = Path(__file__).with_name("results.md")
-PEERS = ("scikit-learn", "lightgbm", "cvxpy", "clarabel")
+PEERS = ("scikit-learn", "lightgbm", "xgboost-cpu", "cvxpy", "clarabel")
 PACKAGES = ("numpy", "scipy", *PEERS)
 
 
@@ -34,7 +34,7 @@ def main() -> None:
                 print(line, flush=True)
                 lines.append(line)
         except ModuleNotFoundError as error:
-            parser.error(f"{name} needs {error.name}; pip install {' '.join(PEERS)}")
+            parser.error(f"{name} needs {error.name}; pip install -r requirements/benchmarks.txt")
     if given.write:
         RESULTS.write_text("# Results of `python -m benchmarks`\n\n" + "\n".join(lines) + "\n")
 

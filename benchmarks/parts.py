@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 
 from benchmarks import peers
+from benchmarks.learners import learners
 from benchmarks.logs import logs
 from benchmarks.measure import Timing, interleaved
 from benchmarks.memory import beyond_features
@@ -237,6 +238,7 @@ PARTS: dict[str, Callable[[int], Iterator[str]]] = {
     "peers": against_peers,
     "exact": exact,
     "trees": trees,
+    "learners": learners,
     "grid": grid,
     "loop": loop,
     "yahoo": yahoo,

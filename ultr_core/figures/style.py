@@ -46,9 +46,11 @@ REPAIR_STYLES: Mapping[str, MethodStyle] = MappingProxyType(
         "policy-aware-known": MethodStyle("#3E7A6A", "square", (2, 3)),
         "hindsight": MethodStyle("#A8442A", "triangle-left", (1, 0)),
         "hindsight-doubly-robust": MethodStyle("#8E4B8A", "square", (8, 3)),
+        "softmax": MethodStyle("#2D6E8E", "triangle-up", (1, 0)),
         "one-tower": MethodStyle("#8C6D1F", "arrow", (2, 3)),
         "two-towers-additive": MethodStyle("#C2527F", "arrow", (1, 0)),
         "two-towers-product": MethodStyle("#4A7FB5", "arrow", (8, 3)),
+        "trees-by-position": MethodStyle("#4F7D3A", "diamond", (1, 0)),
     }
 )
 """Of the methods that a comparison has only if it is asked for them."""

@@ -40,9 +40,11 @@ METHODS = Choices(
         "policy-aware-known": "Policy-aware, known ρ",
         "hindsight": "Hindsight",
         "hindsight-doubly-robust": "Hindsight doubly robust",
+        "softmax": "Softmax",
         "one-tower": "One tower",
         "two-towers-additive": "Two towers, additive",
         "two-towers-product": "Two towers, product",
+        "trees-by-position": "Trees by position",
     },
     help="which rankers learn from the clicks; default naive, propensity and clipped. With this "
     "option, --json gives for each ranker its estimator, its learner and, for each click log, the "
@@ -135,6 +137,7 @@ def _methods(given: Given) -> tuple[str, ...] | None:
     """What is trained: the methods that were asked for with the learners; None for the usual."""
     from ultr_core.lab import CLICK_METHODS
     from ultr_core.lab import METHODS as RANKERS
+    from ultr_core.learners import SVM
     from ultr_core.learners.trees import TREES, lightgbm
 
     if given.learner == LEARNER.default:
@@ -146,6 +149,12 @@ def _methods(given: Given) -> tuple[str, ...] | None:
                 f"{RANKERS[key].label} learns from clicks without an estimator, so it has nothing "
                 f"for trees to learn from; leave {key} out of the methods, or choose the learner "
                 f"{LEARNER.default}.",
+                LEARNER.name,
+            )
+        if RANKERS[key].learner != SVM:
+            raise InputError(
+                f"{RANKERS[key].label} is itself another learner than the ranking SVM; leave {key} "
+                f"out of the methods, or choose the learner {LEARNER.default}.",
                 LEARNER.name,
             )
     lightgbm()

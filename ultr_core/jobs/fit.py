@@ -47,6 +47,8 @@ from ultr_core.jobs.own_files import (
 from ultr_core.learners import SVM, learner_named
 from ultr_core.learners.limits import COST
 from ultr_core.learners.trees import LABEL, TREES
+from ultr_core.learners.trees_by_position import KEY as BY_POSITION
+from ultr_core.learners.trees_by_position import LABEL as BY_POSITION_LABEL
 from ultr_core.own_data.fitting import (
     FIT_METHODS,
     OwnFit,
@@ -54,7 +56,12 @@ from ultr_core.own_data.fitting import (
     fold_scores,
 )
 from ultr_core.own_data.provenance import record_of
-from ultr_core.own_data.tree_fitting import TreeFit, fit_trees_from_log, tree_fold_scores
+from ultr_core.own_data.tree_fitting import (
+    TreeFit,
+    fit_trees_by_position_from_log,
+    fit_trees_from_log,
+    tree_fold_scores,
+)
 from ultr_core.propensity import ESTIMATORS, PresentationLog
 from ultr_core.users import ClickLog, PowerLaw
 
@@ -63,9 +70,10 @@ _NOTES = (
     "clicked_documents, features, certificate, sentence, notices, overlap (of log and corpus) and "
     "checks (as the command check prints them), and for direct and doubly-robust asked and "
     "clicks_by_rank (first_ranks, observed, predicted, rejected, sentence): if the fit is "
-    "rejected, the method clipped trains instead. With --learner trees, trees (their number) "
-    "replaces cost and certificate, and --out writes LightGBM's own format. Files are written "
-    "completely and replaced together, and never overwrite an input."
+    "rejected, the method clipped trains instead. With --learner trees or trees-by-position, trees "
+    "(their number) replaces cost and certificate, and --out writes LightGBM's own format; method "
+    "is null for trees-by-position. Files are written completely and replaced together, and never "
+    "overwrite an input."
 )
 
 VALIDATION = "validation"
@@ -74,6 +82,9 @@ _WITHOUT_CURVE = [key for key in FIT_METHODS if not ESTIMATORS[key].needs_curve]
 _OF_TREES = (".txt", ".model")
 LINEAR_ONLY = ("cost", "svm_light_out", "weights_out", "proprank_out")
 """Options of linear rankers, which trees do not have."""
+
+WEIGHTS_ONLY = ("method", "clip", "logger_scores")
+"""Options of learners that train on weights, which trees by position do not."""
 
 _SCORES = (".txt", ".scores", ".csv", ".run", ".trec")
 _OUTPUTS = {
@@ -138,10 +149,17 @@ class Fitted:
 
 def run(given: Given) -> Fitted:
     """Train, and write what was asked for."""
-    of_trees = given.learner == TREES
+    learns_position = given.learner == BY_POSITION
+    of_trees = given.learner == TREES or learns_position
     if given.out is not None:
         require_ending(given.out, "--out", _OF_TREES if of_trees else (".json",))
-    needs_curve = given.method not in _WITHOUT_CURVE
+    if learns_position and (asked := [name for name in WEIGHTS_ONLY if name in given.asked]):
+        raise InputError(
+            f"{BY_POSITION_LABEL} learn from clicks without weights, so they have no "
+            f"{', '.join(map(option_of, asked))}; leave out or choose --learner {TREES}.",
+            "learner",
+        )
+    needs_curve = not learns_position and given.method not in _WITHOUT_CURVE
     if needs_curve and given.propensities is None and given.eta is None:
         raise InputError(
             f"--method {given.method} needs propensities; give --propensities CURVE.csv or "
@@ -164,7 +182,11 @@ def run(given: Given) -> Fitted:
     known, validation = PowerLaw(0.0) if curve is None else curve, _validation(given, own, log)
     logger_scores = own_logger_scores(given, own.corpus)
     fit: OwnFit | TreeFit
-    if of_trees:
+    if learns_position:
+        fit = fit_trees_by_position_from_log(
+            own.corpus, joined.clicks, validation=validation, seed=given.seed, progress=line
+        )
+    elif of_trees:
         fit = fit_trees_from_log(
             own.corpus, joined.clicks, known, method=given.method, clip=given.clip,
             validation=validation, seed=given.seed, progress=line, logger_scores=logger_scores,
@@ -177,7 +199,7 @@ def run(given: Given) -> Fitted:
         )  # fmt: skip
     line("")
     checks = own_checks(
-        log, joined, own.corpus, curve, estimator=ESTIMATORS[fit.method], clip=fit.clip,
+        log, joined, own.corpus, curve, estimator=ESTIMATORS[fit.method or "naive"], clip=fit.clip,
         from_pairs=not of_trees and learner_named(given.learner).from_pairs,
         more=(*odd, *fit.agreement),
     )  # fmt: skip
@@ -240,9 +262,10 @@ def _write(given: Given, corpus: Corpus, fit: OwnFit | TreeFit) -> None:
 
 FIT_LEARNER: Choice = replace(
     LEARNER,
-    options={**LEARNER.options, TREES: LABEL},
+    options={**LEARNER.options, TREES: LABEL, BY_POSITION: BY_POSITION_LABEL},
     help="what is trained on the weights; trees need the package lightgbm and learn from each "
-    "document's clicks per presentation, counted as --method counts them",
+    "document's clicks per presentation, counted as --method counts them; trees-by-position need "
+    "neither method nor propensities: they learn a number for each rank together with the trees",
 )
 
 JOB = Job(

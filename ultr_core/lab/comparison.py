@@ -149,7 +149,7 @@ def summarise(
     fixed = world.baselines
     done = {key: runs for key, runs in trained.items() if len(runs)}
     rankers = {}
-    for key in (*METHODS, *TREE_METHODS):
+    for key in dict.fromkeys((*METHODS, *TREE_METHODS)):
         method = METHODS[TREE_METHODS.get(key, key)]
         of_trees = key in TREE_METHODS
         if key in fixed:
@@ -158,7 +158,7 @@ def summarise(
             runs = done[key]
             rankers[key] = _summary(
                 key,
-                f"{method.label}, {TREES}" if of_trees else method.label,
+                method.label if key == method.key else f"{method.label}, {TREES}",
                 [run.test for run in runs],
                 tuple(run.cost for run in runs),
                 tuple(run.clip for run in runs),

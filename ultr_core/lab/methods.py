@@ -16,7 +16,12 @@ from ultr_core.corpus import Corpus
 from ultr_core.curve_values import CURVES
 from ultr_core.learners import SVM, Learner, LinearRanker
 from ultr_core.learners.selection import Selection
+from ultr_core.learners.softmax import SOFTMAX
 from ultr_core.learners.towers import JOINS, select_towers
+from ultr_core.learners.trees import TreeRanker
+from ultr_core.learners.trees_by_position import KEY as BY_POSITION
+from ultr_core.learners.trees_by_position import LABEL as BY_POSITION_LABEL
+from ultr_core.learners.trees_by_position import select_by_position
 from ultr_core.propensity import ESTIMATORS, Belief, Estimator
 from ultr_core.settings import FURTHER_FIELDS, PARAMETERS, Settings
 from ultr_core.users import ClickLog
@@ -84,12 +89,12 @@ class ClickData:
 class Method:
     """A ranker in the comparison: its key, name, a one-line description, and the settings it uses.
 
-    It is made in one of three ways. estimator: weights the clicks, ``learner`` trains, and
+    It is made in one of four ways. estimator: weights the clicks, ``learner`` trains, and
     ``validated_by`` estimates the risk of the candidates on held-out clicks; None means the
     estimator itself, at the smallest candidate threshold. trainer: learns from clicks in its own
-    way. ranker: does not learn from clicks and belongs to the world. knows_logger: whether it
-    is given the exposure of each document under the logger's distribution over lists, instead of
-    that in the log.
+    way; grower: grows trees on them in its own way. ranker: does not learn from clicks and belongs
+    to the world. knows_logger: whether it is given the exposure of each document under the logger's
+    distribution over lists, instead of that in the log.
     """
 
     key: str
@@ -100,6 +105,7 @@ class Method:
     learner: Learner = SVM
     validated_by: Estimator | None = None
     trainer: Callable[[ClickData], Selection] | None = None
+    grower: Callable[[ClickData], TreeRanker] | None = None
     ranker: Callable[[World], LinearRanker] | None = None
     asked: bool = False
     knows_logger: bool = False
@@ -131,6 +137,12 @@ def _towers(join: str, *, position: bool = True) -> Callable[[ClickData], Select
         )  # fmt: skip
 
     return train
+
+
+def _grow_by_position(data: ClickData) -> TreeRanker:
+    return select_by_position(
+        data.corpus, data.log, data.validation, data.validation_log, seed=data.seed
+    )
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(
@@ -242,6 +254,15 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 asked=True,
             ),
             Method(
+                "softmax",
+                "Softmax",
+                "The softmax loss over whole lists instead of pairs; a click counts 1/p.",
+                WEIGHTED_FIELDS,
+                ESTIMATORS["ips"],
+                SOFTMAX,
+                asked=True,
+            ),
+            Method(
                 "one-tower",
                 "One tower",
                 "Logistic regression of clicks on the features, as if every rank were examined.",
@@ -264,6 +285,15 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 "Relevance and examination fitted to the clicks together; a click needs both.",
                 LOG_FIELDS,
                 trainer=_towers("product"),
+                asked=True,
+            ),
+            Method(
+                BY_POSITION,
+                BY_POSITION_LABEL,
+                "LightGBM's lambdarank with positions: trees and a number for each rank, fitted "
+                "to the clicks together; needs no propensities, but the package LightGBM.",
+                LOG_FIELDS,
+                grower=_grow_by_position,
                 asked=True,
             ),
             Method(

@@ -13,14 +13,22 @@ from ultr_core.lab.logs import Logs, belief_about
 from ultr_core.lab.methods import METHODS, TRAINED_METHODS, ClickData
 from ultr_core.lab.training import TrainedMethod, informed
 from ultr_core.lab.world import TestRisk, World
+from ultr_core.learners import SVM
 from ultr_core.learners.trees import TREES, Targets, TreeSelection, select_trees
 from ultr_core.propensity import Estimator
 from ultr_core.settings import Settings
 
 TREE_METHODS: Mapping[str, str] = MappingProxyType(
-    {f"{key}-{TREES}": key for key in TRAINED_METHODS if METHODS[key].estimator is not None}
+    {
+        **{
+            f"{key}-{TREES}": key
+            for key in TRAINED_METHODS
+            if METHODS[key].estimator is not None and METHODS[key].learner == SVM
+        },
+        **{key: key for key in TRAINED_METHODS if METHODS[key].grower is not None},
+    }
 )
-"""Methods that grow trees, each with the method whose estimator feeds them."""
+"""Methods that grow trees: each with the method whose estimator feeds them, or itself."""
 
 
 def choose_trees(
@@ -54,22 +62,25 @@ def train_trees(
 
     What is returned has the number of trees in the place of C, and no coefficients.
     """
-    way = informed(
-        METHODS[TREE_METHODS[method]],
-        ClickData(
-            world.splits.train, logs.train, world.splits.validation, logs.validation,
-            belief_about(settings), SeedSequence(settings.seed, spawn_key=(draw, 2)),
-            world.logger_scores,
-        ),
+    chosen = METHODS[TREE_METHODS[method]]
+    data = ClickData(
+        world.splits.train, logs.train, world.splits.validation, logs.validation,
+        belief_about(settings), SeedSequence(settings.seed, spawn_key=(draw, 2)),
+        world.logger_scores,
     )  # fmt: skip
-    estimator = way.method.estimator
-    assert estimator is not None
-    clips = tuple(estimator.clips_for(logs.train))
-    found, clip = choose_trees(estimator, way.data, clips, settings.seed)
-    ranks = world.relevant_test_documents.ranks(found.ranker.score(world.splits.test))
+    if chosen.grower is not None:
+        ranker, clip, key, test = chosen.grower(data), 1.0, "", None
+    else:
+        way = informed(chosen, data)
+        estimator = way.method.estimator
+        assert estimator is not None
+        clips = tuple(estimator.clips_for(logs.train))
+        found, clip = choose_trees(estimator, way.data, clips, settings.seed)
+        ranker, key, test = found.ranker, estimator.key, way.test
+    ranks = world.relevant_test_documents.ranks(ranker.score(world.splits.test))
     total = float(ranks.sum())
     return TrainedMethod(
         method, draw, TestRisk(total / world.splits.test.n_queries, total / len(ranks)),
-        found.ranker.trees, clip, 0.0, logs.train.total_clicks, logs.train.query_draws, np.empty(0),
-        estimator.key, way.test,
+        ranker.trees, clip, 0.0, logs.train.total_clicks, logs.train.query_draws, np.empty(0),
+        key, test,
     )  # fmt: skip

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from ultr_core.errors import InputError, quoted
 from ultr_core.learners.learner import Learner
 from ultr_core.learners.ranker import fit_paths, fit_ranker, objective_value
+from ultr_core.learners.softmax import SOFTMAX
 
 SVM = Learner(
     "svm",
@@ -26,6 +27,7 @@ LEARNERS: Mapping[str, Learner] = MappingProxyType(
         learner.key: learner
         for learner in (
             SVM,
+            SOFTMAX,
         )
     }
 )  # fmt: skip

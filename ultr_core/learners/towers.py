@@ -155,9 +155,18 @@ class TowerRows:
                 "towers_clicks",
             )
         REGRESSED_FEATURES.require(corpus.n_features, "The corpus")
+        return cls._of_features(corpus.features, log)
+
+    @classmethod
+    def of_scores(cls, scores: FloatArray, log: ClickLog) -> TowerRows:
+        """The rows of a log with an impression, with a score [documents] as the only feature."""
+        return cls._of_features(scores[:, None], log)
+
+    @classmethod
+    def _of_features(cls, features: Any, log: ClickLog) -> TowerRows:
         kept = log.impressions > 0
         return cls(
-            corpus.features,
+            features,
             log.document[kept],
             log.rank[kept].astype(np.int64),
             log.impressions[kept].astype(np.float64),

@@ -46,10 +46,11 @@ MOST_TREES, STEP = 400, 25
 
 TREES_WITHOUT_VALIDATION = 100
 
-_OPTIONS = {
+GROWTH = {
     "objective": "regression", "num_leaves": 15, "learning_rate": 0.05, "min_data_in_leaf": 50,
     "deterministic": True, "force_col_wise": True, "num_threads": 1, "verbosity": -1,
 }  # fmt: skip
+"""How trees are grown: parameters of LightGBM."""
 
 
 def lightgbm() -> Any:
@@ -187,7 +188,7 @@ def fit_trees(
     The same seed gives the same trees. Raises InputError where LightGBM is not installed or nothing
     was shown.
     """
-    return _ranker(_grown(corpus, targets, trees, seed), corpus, trees)
+    return ranker_of(_grown(corpus, targets, trees, seed), corpus, trees)
 
 
 def select_trees(
@@ -212,20 +213,14 @@ def select_trees(
         ranker = fit_trees(corpus, candidates[0], trees=TREES_WITHOUT_VALIDATION, seed=seed)
         return TreeSelection(ranker, 0, losses)
     wanted, grown = Targets.of_log(log, numbers), []
-    held_out = _columns(validation, corpus.feature_ids)
+    held_out = columns_of(validation, corpus.feature_ids)
     for number, targets in enumerate(candidates):
         booster = _grown(corpus, targets, MOST_TREES, seed)
-        parts = [
-            booster.predict(
-                held_out, start_iteration=step - STEP, num_iteration=STEP, num_threads=1
-            )
-            for step in steps
-        ]
-        scores = np.cumsum(np.asarray(parts, np.float64), axis=0)
+        scores = scores_by_step(booster, held_out, MOST_TREES)
         losses[number] = np.square(scores - wanted.value) @ wanted.draws / wanted.draws.sum()
         grown.append(booster)
     candidate, place = divmod(int(np.argmin(losses)), len(steps))
-    return TreeSelection(_ranker(grown[candidate], corpus, steps[place]), candidate, losses)
+    return TreeSelection(ranker_of(grown[candidate], corpus, steps[place]), candidate, losses)
 
 
 def _grown(corpus: Corpus, targets: Targets, trees: int, seed: int) -> Any:
@@ -234,20 +229,31 @@ def _grown(corpus: Corpus, targets: Targets, trees: int, seed: int) -> Any:
     if not counting.size:
         raise InputError("Nothing was shown, so there is nothing to learn from.", "nothing_shown")
     data = package.Dataset(
-        _columns(corpus, corpus.feature_ids)[counting],
+        columns_of(corpus, corpus.feature_ids)[counting],
         targets.value[counting],
         weight=targets.draws[counting],
         feature_name=[str(number) for number in corpus.feature_ids.tolist()],
     )
-    return package.train({**_OPTIONS, "seed": seed % 2**31}, data, num_boost_round=trees)
+    return package.train({**GROWTH, "seed": seed % 2**31}, data, num_boost_round=trees)
 
 
-def _ranker(booster: Any, corpus: Corpus, trees: int) -> TreeRanker:
+def ranker_of(booster: Any, corpus: Corpus, trees: int) -> TreeRanker:
+    """The first trees of a booster that was grown on all features of a corpus."""
     text = booster.model_to_string(num_iteration=trees)
     return TreeRanker(text, Forest.parse(text, "The model"))
 
 
-def _columns(corpus: Corpus, feature_ids: NDArray[np.int64]) -> Any:
+def scores_by_step(booster: Any, features: Any, trees: int) -> FloatArray:
+    """Scores [steps, documents] after every ``STEP`` of so many trees."""
+    parts = [
+        booster.predict(features, start_iteration=start, num_iteration=STEP, num_threads=1)
+        for start in range(0, trees, STEP)
+    ]
+    found: FloatArray = np.cumsum(np.asarray(parts, np.float64), axis=0)
+    return found
+
+
+def columns_of(corpus: Corpus, feature_ids: NDArray[np.int64]) -> Any:
     """The columns of these features, dense or sparse as they are."""
     features = corpus.features
     if not np.array_equal(corpus.feature_ids, feature_ids):

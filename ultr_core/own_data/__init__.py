@@ -14,7 +14,12 @@ if TYPE_CHECKING:
         evaluate_ranker,
     )
     from ultr_core.own_data.fitting import OwnFit, fit_from_log, fold_scores
-    from ultr_core.own_data.tree_fitting import TreeFit, fit_trees_from_log, tree_fold_scores
+    from ultr_core.own_data.tree_fitting import (
+        TreeFit,
+        fit_trees_by_position_from_log,
+        fit_trees_from_log,
+        tree_fold_scores,
+    )
 else:
     __getattr__, __dir__ = on_demand(__name__)
 
@@ -28,6 +33,7 @@ __all__ = [
     "compare_with_shown",
     "evaluate_ranker",
     "fit_from_log",
+    "fit_trees_by_position_from_log",
     "fit_trees_from_log",
     "fold_scores",
     "gate",

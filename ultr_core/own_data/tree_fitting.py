@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ultr_core.corpus import Corpus
 from ultr_core.findings import Finding
 from ultr_core.lab.trees import choose_trees
+from ultr_core.learners import trees_by_position as by_position
 from ultr_core.learners.relevance import Shown
 from ultr_core.learners.trees import LABEL as TREES_LABEL
 from ultr_core.learners.trees import (
@@ -42,15 +43,18 @@ from ultr_core.own_data.fitting import (
     with_never_shown,
 )
 from ultr_core.own_data.provenance import fingerprint
-from ultr_core.propensity import ESTIMATORS, Belief
+from ultr_core.propensity import ESTIMATORS, Belief, Estimator
 from ultr_core.risk.by_rank import RankTest
-from ultr_core.users import ClickLog, ExaminationCurve
+from ultr_core.users import ClickLog, ExaminationCurve, PowerLaw
 from ultr_core.words import counted
 
 
 @dataclass(frozen=True, eq=False)
 class TreeFit:
-    """Trees grown on a log, with everything used to grow them; fields as in `OwnFit`."""
+    """Trees grown on a log, with everything used to grow them; fields as in `OwnFit`.
+
+    method: "" for trees by position, which have no estimator. learner: its key.
+    """
 
     ranker: TreeRanker
     method: str
@@ -67,10 +71,18 @@ class TreeFit:
     agreement: tuple[Finding, ...] = ()
     logger_scores: NDArray[np.float64] | None = None
     fingerprint: Sequence[str] = ()
+    learner: str = TREES
+
+    @property
+    def estimator(self) -> Estimator:
+        """What the clicks count by; once each for trees by position."""
+        return ESTIMATORS[self.method or "naive"]
 
     @property
     def label(self) -> str:
         """The method's name."""
+        if not self.method:
+            return by_position.LABEL
         return f"{ESTIMATORS[self.method].label}, {TREES_LABEL}"
 
     @property
@@ -80,7 +92,7 @@ class TreeFit:
         if self.asked != self.method:
             asked = ESTIMATORS[self.asked].label
             instead = f", instead of {asked}, whose fitted relevance a test rejects,"
-        clip = f", τ = {self.clip:.3g}" if "clip" in ESTIMATORS[self.method].needs else ""
+        clip = f", τ = {self.clip:.3g}" if "clip" in self.estimator.needs else ""
         return (
             f"{self.label} ranker{instead} from {counted(self.clicks, 'click')}{clip}, "
             f"{counted(self.ranker.trees, 'tree')} ({self.chosen_by})."
@@ -92,9 +104,9 @@ class TreeFit:
         if self.by_rank is not None:
             tested = {"asked": self.asked, "clicks_by_rank": self.by_rank.as_dict()}
         return {
-            "method": self.method,
+            "method": self.method or None,
             "label": self.label,
-            "learner": TREES,
+            "learner": self.learner,
             "trees": self.ranker.trees,
             "clip": self.clip,
             "chosen_by": self.chosen_by,
@@ -153,6 +165,44 @@ def fit_trees_from_log(
     )  # fmt: skip
 
 
+def fit_trees_by_position_from_log(
+    corpus: Corpus,
+    log: ClickLog,
+    *,
+    validation: tuple[Corpus, ClickLog] | None = None,
+    seed: int = 0,
+    progress: Tell | None = None,
+) -> TreeFit:
+    """Grow trees and a number for each rank on a log, without propensities.
+
+    See `ultr_core.learners.trees_by_position`. The number of trees is chosen on held-out queries as
+    in `fit_trees_from_log`. Raises InputError as `fit_from_log` does, for a log of clicks only, and
+    where LightGBM is not installed.
+    """
+    tell = progress if progress is not None else lambda text: None
+    lightgbm()
+    ready = prepared(
+        method_of_key("naive"), corpus, log, PowerLaw(0.0), clip=None, validation=validation,
+        seed=seed, logger_scores=None, from_pairs=False,
+    )  # fmt: skip
+    data = ready.data(seed)
+    trees = by_position.TREES_WITHOUT_VALIDATION
+    why = "fixed, because too few queries can be held out"
+    if data is not None:
+        tell("choosing the number of trees on held-out clicks")
+        trees = by_position.select_by_position(
+            data.corpus, data.log, data.validation, data.validation_log, seed=seed
+        ).trees
+        why = chosen_on(data.validation_log)
+    tell("training on all clicks")
+    ranker = by_position.fit_by_position(corpus, log, trees=trees, seed=seed)
+    return TreeFit(
+        ranker, "", 1.0, why, log.total_clicks, log.query_draws, clicked_documents(log),
+        ready.notices, "", ready.known.belief, fingerprint=fingerprint(corpus, log),
+        learner=by_position.KEY,
+    )  # fmt: skip
+
+
 def tree_fold_scores(
     corpus: Corpus, log: ClickLog, fit: TreeFit, *, seed: int = 0
 ) -> NDArray[np.float64]:
@@ -160,7 +210,7 @@ def tree_fold_scores(
 
     As `fold_scores`, with the number of trees and the threshold of ``fit``.
     """
-    estimator = ESTIMATORS[fit.method]
+    estimator = fit.estimator
     counted_log = with_never_shown(log) if estimator.fits_relevance else log
     whole = Shown(corpus, counted_log, fit.logger_scores)
 
@@ -169,6 +219,10 @@ def tree_fold_scores(
             part, belief = known_of_rest(whole, fit.belief, fit.ridge, rest)
         else:
             part, belief = part_of_shown(whole, rest), fit.belief
+        if fit.learner == by_position.KEY:
+            return by_position.fit_by_position(
+                part.corpus, part.log, trees=fit.ranker.trees, seed=seed
+            )
         targets = Targets.of_log(part.log, estimator.weigh(part.log, belief))
         return fit_trees(part.corpus, targets, trees=fit.ranker.trees, seed=seed)
 

@@ -169,6 +169,6 @@ def test_each_pair_of_estimator_and_learner_is_one_method() -> None:
     assert (pair.key, pair.label) == ("ips-other", "IPS, Other")
     assert method_of(AFFINE).label == "Affine"
     for method in STUDY_METHODS.values():
-        ways = (method.estimator, method.trainer, method.ranker)
+        ways = (method.estimator, method.trainer, method.grower, method.ranker)
         assert sum(way is not None for way in ways) == 1, method.key
         assert method.learner.key in LEARNERS

@@ -14,7 +14,7 @@ from ultr_core.cli import main
 from ultr_core.corpus import CorpusSplits, synthetic_splits
 from ultr_core.lab import METHODS, Lab
 from ultr_core.lab.trees import TREE_METHODS
-from ultr_core.learners import trees
+from ultr_core.learners import SVM, trees, trees_by_position
 from ultr_core.settings import Settings
 
 
@@ -62,9 +62,28 @@ def test_a_rejected_fit_of_relevance_grows_trees_on_what_takes_its_place(
 
 
 def test_every_method_with_an_estimator_has_its_trees() -> None:
-    fed = {key for key, method in METHODS.items() if method.estimator is not None}
-    assert set(TREE_METHODS.values()) == fed
-    assert not set(TREE_METHODS) & set(METHODS)
+    fed = {
+        key
+        for key, method in METHODS.items()
+        if method.estimator is not None and method.learner == SVM
+    }
+    own = {key for key, method in METHODS.items() if method.grower is not None}
+    assert set(TREE_METHODS.values()) == fed | own
+    assert set(TREE_METHODS) & set(METHODS) == own == {"trees-by-position"}
+
+
+def test_trees_by_position_need_no_curve_and_no_estimator(
+    splits: CorpusSplits, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trees_by_position, "MOST_TREES", trees.STEP)
+    lab = Lab(Settings(clicks=4_000, draws=2), splits)
+    told = lab.comparison(methods=("trees-by-position",)).as_dict()["rankers"]
+    found = told["trees-by-position"]
+    assert (found["learner"], found["estimator"], found["estimators"]) == ("trees", None, [])
+    assert found["trees"] == [trees.STEP] * 2
+    assert found["risk"]["value"] < told["production"]["risk"]["value"] * 1.5
+    assumed = lab.at(lab.settings.with_values(assumed_eta=0.3))
+    assert assumed.trained(0, "trees-by-position") is lab.trained(0, "trees-by-position")
 
 
 def test_compare_chooses_the_learner(

@@ -17,7 +17,7 @@ from ultr_core.corpus.ranking import expected_ranks
 from ultr_core.files import parse_corpus, parse_log, read_scores
 from ultr_core.files.tree_files import read_trees
 from ultr_core.inspection import join_log
-from ultr_core.learners import trees
+from ultr_core.learners import trees, trees_by_position
 from ultr_core.own_data.samples import sample_files
 from ultr_core.own_data.tree_fitting import fit_trees_from_log
 from ultr_core.risk import true_risk
@@ -90,6 +90,28 @@ def test_fit_writes_trees_that_evaluate_and_lightgbm_read(
     assert code == (0 if fair["gate"]["deploy"] else 1)
     assert fair["gate"]["bound"] is not None
     assert own["true"]["risk"] < fair["true"]["risk"]
+
+
+def test_fit_grows_trees_by_position_without_propensities(
+    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(trees_by_position, "MOST_TREES", trees.STEP)
+    without_curve = [*files[:-2], "--learner", "trees-by-position"]
+    model = tmp_path / "trees.txt"
+    code, fit = told(
+        capsys, "fit", *without_curve, "--out", str(model), "--fold-scores-out",
+        str(tmp_path / "folds.csv"),
+    )  # fmt: skip
+    assert (code, fit["learner"], fit["method"]) == (0, "trees-by-position", None)
+    assert fit["trees"] == read_trees(model).trees == trees.STEP
+    code, own = told(capsys, "evaluate", *files, "--model", str(model), "--gate")
+    assert (code, own["gate"]["deploy"], own["gate"]["bound"]) == (1, False, None)
+    code, fair = told(capsys, "evaluate", *files, "--scores", str(tmp_path / "folds.csv"), "--gate")
+    assert fair["gate"]["bound"] is not None
+    assert own["true"]["risk"] < fair["true"]["risk"] < 1.5 * own["true"]["risk"]
+    for option in ("--method ips", "--clip 0.1"):
+        refused_command(["fit", *without_curve, *option.split()], "learner", option.split()[0])
 
 
 @pytest.mark.parametrize("option", ["--cost 1", "--svm-light-out X", "--weights-out X"])
