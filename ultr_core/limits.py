@@ -224,6 +224,12 @@ VISITORS_TRAINING_SECONDS = Limit(
 )  # fmt: skip
 """For a visitor who trains on the page Your data; ``VISITORS_PAIRS`` pairs took 8 s, all fits."""
 
+VISITORS_SCORING_SECONDS = Limit(
+    30, "seconds", "the page computes it while all other visitors wait",
+    "use the command evaluate, which has no such limit, or add its scores instead",
+)  # fmt: skip
+"""For scoring a visitor's corpus by a ranker from a file; 1,000 trees take some 1 s."""
+
 SERVER_TRAINING_SECONDS = Limit(
     1_800, "seconds", "rankers on this server's corpus are trained one at a time",
     "change a setting, or use the command line, which has no such limit",
