@@ -149,6 +149,11 @@ TREE_NUMBERS = Limit(
 )
 """Of a LightGBM model, its settings included."""
 
+TREES = Limit(
+    20_000, "trees", "each takes some kilobytes and a step of its own", "grow fewer trees"
+)
+"""Of a LightGBM model; rankers have hundreds."""
+
 ROWS_WITHOUT_FEATURES = Limit(
     1_000_000,
     "rows without any feature",

@@ -26,7 +26,7 @@ from ultr_core.files.ranker_files import on_columns_of, ranker_of, training_reco
 from ultr_core.learners import LinearModel
 from ultr_core.learners.forest import FIRST_LINE, Forest
 from ultr_core.learners.trees import TreeRanker
-from ultr_core.limits import TREE_NUMBERS
+from ultr_core.limits import TREE_NUMBERS, TREES
 
 _RECORD, _LAST = "ultr_lab:", "pandas_categorical:"
 _WHAT = "The ranker"
@@ -66,6 +66,7 @@ def parse_trees(data: bytes, name: str) -> TreeRanker:
 def _parsed(text: str, name: str) -> TreeRanker:
     with expecting("trees", text, name):
         TREE_NUMBERS.require(text.count(" ") + text.count("="), name)
+        TREES.require(text.count("\nTree="), name)
         return TreeRanker(text, Forest.parse(text, name))
 
 

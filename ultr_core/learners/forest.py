@@ -134,9 +134,9 @@ class Forest:
                 "ranker has one.",
                 "tree_model",
             )
-        matches = [_ID.fullmatch(each) for each in names]
-        ids = np.array([int(found[1]) for found in matches if found is not None], np.int64)
-        if not names or ids.size < len(names) or np.any(np.diff(ids) <= 0):
+        found = (_ID.fullmatch(each) for each in names)
+        ids = np.fromiter((-1 if each is None else int(each[1]) for each in found), np.int64)
+        if not names or ids[0] < 0 or np.any(np.diff(ids) <= 0):
             raise InputError(
                 f"{name} does not name its features by rising ids, such as 1 or Column_1, so they "
                 "cannot be found in a corpus.",
