@@ -149,6 +149,11 @@ TREE_NUMBERS = Limit(
 )
 """Of a LightGBM model, its settings included."""
 
+TREES = Limit(
+    20_000, "trees", "each takes some kilobytes and a step of its own", "grow fewer trees"
+)
+"""Of a LightGBM model; rankers have hundreds."""
+
 ROWS_WITHOUT_FEATURES = Limit(
     1_000_000,
     "rows without features",
@@ -225,6 +230,12 @@ VISITORS_TRAINING_SECONDS = Limit(
     "such limit",
 )  # fmt: skip
 """For a visitor who trains on the page Your data; ``VISITORS_PAIRS`` pairs took 8 s, all fits."""
+
+VISITORS_SCORING_SECONDS = Limit(
+    30, "seconds", "the page computes it while all other visitors wait",
+    "use the command evaluate, which has no such limit, or add its scores instead",
+)  # fmt: skip
+"""For scoring a visitor's corpus by a ranker from a file; 1,000 trees take some 1 s."""
 
 SERVER_TRAINING_SECONDS = Limit(
     1_800, "seconds", "rankers on this server's corpus are trained one at a time",

@@ -166,11 +166,11 @@ def fit_page(page: str, corpus: str | None) -> None:
 
     Before the run is noted, so that a choice and what follows from it are undone together.
     """
-    from ultr_core.jobs.job import PageState
+    from ultr_core.jobs.job import PageState, all_possible
     from ultr_core.jobs.links import page_of
 
     job = page_of(page)
-    if job is None:
+    if job is None or job.possible is all_possible:
         return
     now = state(page)
     before: Mapping[str, tuple[Any, Any, str]] = st.session_state.get(_REPLACED + page, {})

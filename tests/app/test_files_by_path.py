@@ -212,8 +212,11 @@ def test_a_directory_of_a_corpus_gives_its_training_part(root: Path, tmp_path: P
     assert allowed_corpus("corpus", str(root)) == root.resolve() / "corpus" / "train.txt.gz"
     assert allowed_corpus("file", str(root)) == root.resolve() / "file"
     (root / "corpus" / "train.txt.gz").unlink()
+    (root / "corpus" / "circle").symlink_to("circle")
     with refused("part_missing"):
         allowed_corpus("corpus", str(root))
+    with refused("path_lookup"):
+        allowed_corpus("x" * 5_000, str(root))
     (root / "corpus" / "train.txt").symlink_to(tmp_path / "secret")
     for outside in ("corpus", "..", "/etc"):
         with refused("outside_root"):

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.app import server_lab
+from pages.app import link, server_lab
 from pages.views.repairs import view as page_view
 from pages.views.repairs.words import enumerated, fraction_text, logger_rows, of_break
 from tests.app.pages import open_savers
 from tests.meaning import mentions
+from ultr_core.jobs.links import NOTEBOOK_PAGES
 from ultr_core.jobs.repairs import AT, BREAK, CLICKS
 from ultr_core.proofs import BREAKS
 from ultr_core.proofs.small_cases import SMALL_CASES
@@ -59,6 +60,19 @@ def test_the_page_has_every_study_of_a_repair_and_a_line_for_each() -> None:
         assert set(AT.values()) <= set(grid["paper"])
         assert AT[str(CLICKS.default)] in grid["quick"]
         assert enumerated(name)
+
+
+def test_only_values_that_rule_out_others_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    def looked_at(page: str) -> dict[str, object]:
+        raise LookupError(page)
+
+    monkeypatch.setattr(link, "state", looked_at)
+    for page in NOTEBOOK_PAGES:
+        if page in ("repairs", "learning_curves", "robustness"):
+            with pytest.raises(LookupError):
+                link.fit_page(page, None)
+        else:
+            link.fit_page(page, None)
 
 
 @pytest.mark.parametrize("name", REPAIRS)

@@ -23,10 +23,12 @@ from pages.app.take_away import OWN_FILES
 from pages.views.your_data import ranker
 from pages.views.your_data.bench import Bench
 from tests.meaning import mentions
+from tests.unit.learners.test_forest import MODEL
 from ultr_core.cli import main
-from ultr_core.files.kinds import KINDS
+from ultr_core.errors import InputError
 from ultr_core.files.log_columns import NO_COLUMN
 from ultr_core.files.ranker_files import ranker_text
+from ultr_core.files.tree_files import trees_text
 from ultr_core.jobs.your_data import (
     BY_VALIDATION,
     CHOSEN_CLIP,
@@ -41,7 +43,8 @@ from ultr_core.jobs.your_data import (
     own_notebook,
 )
 from ultr_core.learners import LinearModel
-from ultr_core.limits import VISITORS_TRAINING_SECONDS
+from ultr_core.learners.trees import STEP, Targets, fit_trees
+from ultr_core.limits import VISITORS_SCORING_SECONDS, VISITORS_TRAINING_SECONDS
 from ultr_core.own_data import compare_with_shown, gate
 from ultr_core.own_data.samples import sample_files
 from ultr_core.propensity import PROPENSITY_METHODS
@@ -216,6 +219,46 @@ def test_scores_are_judged_like_the_ranker_that_gave_them(page: AppTest) -> None
     assert evaluate[evaluate.index("--model") + 1] == "sample_ranker.json"
 
 
+def test_trees_are_judged_as_the_command_and_the_notebook_judge_them(
+    page: AppTest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    sampled(page, "corpus", "log")
+    made = bench(page).made
+    log = made["joined"].clicks
+    trees = fit_trees(
+        made["corpus"], Targets.of_log(log, PowerLaw(1.0).at(log.rank)), trees=STEP, seed=1
+    )
+    upload(page, "ranker", "trees.txt", trees_text(trees, {"clicks": 7}).encode())
+    assert not page.error
+    assert bench(page).made["model-checks"].kind == "trees"
+    assert bench(page).made["model-record"] == {"clicks": 7}
+    samples_in(tmp_path)
+    (tmp_path / "trees.txt").write_text(trees_text(trees, {"clicks": 7}))
+    monkeypatch.chdir(tmp_path)
+    assert main([*commands(page)[-1], "--json"]) in (0, 1)  # whether the trees pass the gate or not
+    judged = json.loads(capsys.readouterr().out)
+    shown = json.loads(json.dumps(bench(page).made["evidence"].as_dict()))
+    assert (shown["estimates"], shown["true"]) == (judged["estimates"], judged["true"])
+    exec(compile(own_notebook(page.session_state[OWN_FILES]).source, "notebook", "exec"), {})
+    assert str(bench(page).made["evidence"].reports["ips"].estimate) in capsys.readouterr().out
+
+
+def test_trees_that_take_too_long_are_refused_and_the_command_is_named(
+    page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sampled(page, "corpus", "log")
+    monkeypatch.setattr(
+        ranker, "VISITORS_SCORING_SECONDS", replace(VISITORS_SCORING_SECONDS, most=0)
+    )
+    upload(page, "ranker", "trees.txt", MODEL.replace("=1 2 7", "=1 2 3").encode())
+    (told,) = (each.value for each in page.error)
+    assert mentions(told, "0 seconds", "evaluate")
+    assert "evidence" not in bench(page).made
+
+
 def test_scores_of_the_logger_are_a_feature_of_the_fit(page: AppTest) -> None:
     """The file is asked for where a relevance is fitted; commands and notebook name it."""
     sampled(page, "corpus", "log")
@@ -320,7 +363,8 @@ def test_a_query_column_of_an_unknown_name_is_asked_for_at_the_log(page: AppTest
     named_so = sample_files()["log"].data.replace(b"query,", b"topic,", 1)
     upload(page, "log", "mine.csv", named_so)
     assert not page.exception
-    assert mentions(page.error[0].value, "topic", "qid")
+    (asked,) = (each.value for each in page.error)
+    assert mentions(asked, "topic", "qid")
     panel = next(each for each in page.expander if "columns" in each.label)
     assert panel.proto.expanded
     token = bench(page).files["log"].token
@@ -328,6 +372,12 @@ def test_a_query_column_of_an_unknown_name_is_asked_for_at_the_log(page: AppTest
     assert not page.error
     page.selectbox(key=f"data-column-query-{token}").set_value("").run()
     assert page.error
+    # Who says that a log has none is told so where it would be joined.
+    page.button(key="data-remove-log").click().run()
+    sampled(page, "log")
+    token = bench(page).files["log"].token
+    page.selectbox(key=f"data-column-query-{token}").set_value(NO_COLUMN).run()
+    assert len(page.error) == 1
 
 
 def test_a_column_can_be_said_to_be_none(page: AppTest) -> None:
@@ -431,7 +481,7 @@ def test_every_way_to_train(page: AppTest, method: str, cost: float | None) -> N
         ("log", "l.csv", b"document,position,click\n", "l.csv"),
         ("ranker", "r.json", b'{"format": "other"}', "r.json"),
         ("ranker", "r.json", LOG, "click log"),
-        ("ranker", "w.csv", b"query,candidate,weight\n7,1,2\n", KINDS["ranker"]),
+        ("ranker", "w.csv", b"query,candidate,weight\n7,1,2\n", "table of weights"),
     ],
     ids=[
         "binary corpus", "letters", "log as corpus", "broken gzip", "gzip bomb", "binary log",
@@ -571,6 +621,6 @@ def test_a_ranker_of_other_features_is_used_once_the_reader_says_so(page: AppTes
     upload(page, "corpus", "corpus.txt", b"1 qid:1 1:1 2:0.5\n0 qid:1 1:2 2:0.25\n")
     model = LinearModel(np.array([1.0, 2.0, 4.0]), np.array([1, 2, 3]))
     upload(page, "ranker", "mine.json", ranker_text(model).encode())
-    assert "model-scores" not in bench(page).made
+    assert isinstance(bench(page).made["model-scores"], InputError)
     page.toggle(key=f"data-missing-zero-{bench(page).token('ranker')}").set_value(True).run()
     assert bench(page).made["model-scores"].tolist() == [2.0, 2.5]

@@ -276,7 +276,7 @@ def training_file_of(directory: Path) -> Path:
 def _listing(directory: Path) -> str:
     """Name what a directory holds, shortened."""
     with os.scandir(directory) as entries:
-        names = sorted(named(entry.name) + "/" * entry.is_dir() for entry in entries)
+        names = sorted(named(entry.name) + "/" * os.path.isdir(entry) for entry in entries)
     shown = ", ".join(names[:_MOST_NAMES_SHOWN]) or "nothing"
     more = len(names) - _MOST_NAMES_SHOWN
     return shown + (f" and {more} more" if more > 0 else "")

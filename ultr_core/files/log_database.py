@@ -186,7 +186,8 @@ def single_select(text: str, connection: DuckDBPyConnection) -> str:
 def _table(source: Source, name: str, connection: DuckDBPyConnection) -> str:
     """A SELECT of a table by its name; without one of the only table.
 
-    A view is read only from a file on this machine: its statement is that of whoever sent it.
+    A view or a generated column is read only from a file on this machine: its expression is that
+    of whoever sent it, and may take hours.
     """
     views = "" if source.path is None else (
         " UNION ALL SELECT schema_name, view_name FROM duckdb_views() "
@@ -203,7 +204,10 @@ def _table(source: Source, name: str, connection: DuckDBPyConnection) -> str:
         if wanted in ((), (table.lower(),), (schema.lower(), table.lower()))
     ]
     if len(fits) == 1:
-        return f"SELECT * FROM log.{_quoted(fits[0][0])}.{_quoted(fits[0][1])}"
+        place = f"log.{_quoted(fits[0][0])}.{_quoted(fits[0][1])}"
+        if source.path is None:
+            _require_stored(source, place, connection)
+        return f"SELECT * FROM {place}"
     there = in_words(
         [table if schema == "main" else f"{schema}.{table}" for schema, table in tables]
     )
@@ -212,6 +216,20 @@ def _table(source: Source, name: str, connection: DuckDBPyConnection) -> str:
     if not name:
         raise InputError(f"{source.name} has several tables: {there}; name one of them.", "table")
     raise InputError(f"{source.name} has no table {quoted(name)}; it has {there}.", "table")
+
+
+def _require_stored(source: Source, place: str, connection: DuckDBPyConnection) -> None:
+    """Raise InputError for a table with generated columns, whose values are in no file."""
+    columns = connection.execute(f"DESCRIBE {place}").fetchall()
+    found = f"SELECT DISTINCT column_name FROM pragma_storage_info({_literal(place)})"
+    stored = {name for (name,) in connection.execute(found).fetchall()}
+    generated = [name for name, *_ in columns if name not in stored]
+    if stored and generated:  # without rows nothing is stored, and nothing computed
+        raise InputError(
+            f"The column {quoted(generated[0])} of {source.name} is generated, so its values are "
+            "not in the file; copy the table with CREATE TABLE ... AS FROM ... and upload that.",
+            "table",
+        )
 
 
 def _require_room(

@@ -94,9 +94,9 @@ class Part:
     its parameter; of CSV it has one more column, ``rest``, for a cell beyond the header, and of
     JSON lines one column ``line``. skip: lines of text up to the header; 0 for the others. leaves:
     of Parquet, the place of each column as it is stored, None for lists and other nested ones.
-    rows: how many a Parquet file says it has. quotes: how many quotation marks are in a CSV file.
-    pointers: of JSON, the way to each column.
-    action: what each row is, "view" or "click", where no column says it.
+    rows: how many a Parquet file says it has. quotes: how many quotation marks are in a CSV file;
+    unquoted: the most bytes behind one of them without another. pointers: of JSON, the way to each
+    column. action: what each row is, "view" or "click", where no column says it.
     """
 
     source: Source
@@ -112,6 +112,7 @@ class Part:
     leaves: tuple[int | None, ...] = ()
     rows: int = 0
     quotes: int = 0
+    unquoted: int = 0
     pointers: tuple[str, ...] = ()
     action: str = ""
 
@@ -177,8 +178,29 @@ class Part:
         """By number of a record, from 1, the line that it begins in; for Parquet itself."""
         if not self.is_text:
             return {record: record for record in records}
-        return _lines_of(
-            self.stream, self.skip, set(records), self.delimiter if self.is_csv else None
+        found = self._lines_of(records)
+        return {record: found.get(record, self.skip + record) for record in records}
+
+    def _lines_of(self, records: Sequence[int]) -> dict[int, int]:
+        delimiter = self.delimiter if self.is_csv else None
+        return _lines_of(self.stream, self.skip, set(records), delimiter)
+
+    @property
+    def may_be_open(self) -> bool:
+        """Whether a quotation mark may hold the end of a file, by their number and places."""
+        return bool(self.quotes % 2) or self.unquoted > ROW_BYTES.most
+
+    def require_last(self, record: int) -> None:
+        """Raise InputError if another record follows this one, the last that the engine gave.
+
+        A quotation that is longer than its buffer and never closed is left out without a word.
+        """
+        if line := self._lines_of([record + 1]).get(record + 1):
+            raise self._never_closed(line)
+
+    def _never_closed(self, line: int) -> InputError:
+        return InputError(
+            f"Line {line} of {self.name} opens a quotation mark that is never closed.", "open_quote"
         )
 
     def require_closed(self, record: int, breaks: int) -> None:
@@ -191,10 +213,7 @@ class Part:
             for _ in csv.reader(text, delimiter=self.delimiter, strict=True):
                 pass
         except csv.Error:
-            line = self.places([record])[record]
-            raise InputError(
-                f"Line {line} of {self.name} opens a quotation mark that is never closed."
-            ) from None
+            raise self._never_closed(self.places([record])[record]) from None
 
     def lost_ids(self, place: int) -> InputError:
         """The error for a column of ids that are floats of 2^53 or more."""
@@ -668,7 +687,7 @@ def _text(source: Source, columns: Mapping[str, str] | None, stream: IO[bytes], 
     if _first_byte(stream) in (b"{", b"["):
         return _json(source, stream, path)
     header, delimiter, skip = _head(stream, source.name, columns)
-    quotes = _quotes_in_lines(stream, source)
+    quotes, unquoted = _quotes_in_lines(stream, source)
     names = [*(f"c{place}" for place in range(len(header))), "rest", "further"]
     # A quotation mark can hold line ends, and only the lines from the start on tell which do.
     scan = _csv_scan(names, delimiter, quote="'\"'", skip=skip, parallel=not quotes)
@@ -684,18 +703,27 @@ def _text(source: Source, columns: Mapping[str, str] | None, stream: IO[bytes], 
         delimiter,
         skip,
         quotes=quotes,
+        unquoted=unquoted,
     )
 
 
-def _quotes_in_lines(stream: IO[bytes], source: Source) -> int:
-    """How many quotation marks a text has; raises InputError for a line beyond ``ROW_BYTES``.
+def _quotes_in_lines(stream: IO[bytes], source: Source) -> tuple[int, int]:
+    """How many quotation marks a text has, and the most bytes behind one without another.
+
+    Those between two in one piece are not counted. Raises InputError for a line beyond
+    ``ROW_BYTES``.
 
     The engine leaves such a line out without a word where it reads a file in several places. More
     lines than there is room for rows are refused before it takes its time for them.
     """
-    quotes = length = lines = 0
+    quotes = length = lines = since = unquoted = 0
     for piece in iter(lambda: stream.read(_PIECE_BYTES), b""):
-        quotes += piece.count(b'"')
+        first = piece.find(b'"')
+        since += len(piece) if first < 0 else first
+        unquoted = max(unquoted, since if quotes else 0)
+        if first >= 0:
+            quotes += piece.count(b'"')
+            since = len(piece) - 1 - piece.rfind(b'"')
         ends = [place for mark in (b"\n", b"\r") if (place := piece.find(mark)) >= 0]
         length += min(ends, default=len(piece))
         if length > ROW_BYTES.most:
@@ -707,7 +735,7 @@ def _quotes_in_lines(stream: IO[bytes], source: Source) -> int:
     # Without quotation marks no row has two lines; one line is the header's.
     if not quotes and lines > source.room.rows.most + 1:
         raise source.room.rows.exceeded(source.name)
-    return quotes
+    return quotes, max(unquoted, since if quotes else 0)
 
 
 def _csv_scan(
@@ -1084,4 +1112,4 @@ def _lines_of(
                     inside = any(not mark[1] for mark in marks.findall(line))
     finally:
         text.detach()
-    return {record: found.get(record, skip + record) for record in records}
+    return found

@@ -288,9 +288,10 @@ def _require_closed(relation: Relation, keys: list[str]) -> None:
     held = " OR ".join(f"contains({key}, chr(10))" for key in keys)
     swallowed = bool(relation.run(f"SELECT 1 FROM counted WHERE {held} LIMIT 1"))
     for part in relation.parts:
-        if not (part.quotes % 2 or (part.quotes and swallowed)):
+        if not (part.may_be_open or (part.quotes and swallowed)):
             continue
-        every = f"concat({', '.join(f'c{place}' for place in range(len(part.header)))})"
+        cells = (*(f"c{place}" for place in range(len(part.header))), "rest", "further")
+        every = f"concat({', '.join(cells)})"
         last, breaks = relation.run(
             f"SELECT max(n), max(CASE WHEN contains(line, chr(10)) THEN n * {_MOST_BREAKS} + "
             f"strlen(line) - strlen(replace(line, chr(10), '')) ELSE 0 END) FROM "
@@ -298,6 +299,8 @@ def _require_closed(relation: Relation, keys: list[str]) -> None:
         )[0]
         if last and breaks // _MOST_BREAKS == last:
             part.require_closed(int(last), int(breaks % _MOST_BREAKS))
+        if part.may_be_open:
+            part.require_last(int(last or 0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -145,11 +145,11 @@ def _number(text: str, place: str, what: str) -> float:
 __all__ = [
     "on_columns_of",
     "parse_ranker",
-    "parse_training_record",
     "ranker_text",
     "read_ranker",
     "read_training_record",
     "svm_light_text",
+    "training_record_of",
     "write_ranker",
     "write_svm_light_model",
 ]
@@ -216,15 +216,11 @@ def read_training_record(path: str | Path) -> dict[str, Any]:
 
     Empty for model text of svm_light, which does not say it.
     """
-    return _record(read_text(path, _WHAT), named(path))
+    return training_record_of(read_text(path, _WHAT), named(path))
 
 
-def parse_training_record(data: bytes, name: str) -> dict[str, Any]:
-    """`read_training_record` for the bytes of an upload called ``name``."""
-    return _record(text_of(data, name), name)
-
-
-def _record(text: str, name: str) -> dict[str, Any]:
+def training_record_of(text: str, name: str) -> dict[str, Any]:
+    """`read_training_record` for the text of a file called ``name``."""
     if text.lstrip().startswith(FIRST_LINE):
         return {}
     trained = _content(text, name).get("trained")

@@ -13,9 +13,8 @@ from ultr_core.corpus.measures import Measure, measure_named
 from ultr_core.errors import InputError, named
 from ultr_core.fields import Choice, Field, Switch
 from ultr_core.files.log_reading import SHOWN_WHOLE
-from ultr_core.files.ranker_files import on_columns_of, read_training_record
 from ultr_core.files.score_files import read_score_file
-from ultr_core.files.tree_files import is_tree_file, read_model, read_tree_record
+from ultr_core.files.tree_files import read_model, read_model_record, score_model
 from ultr_core.inspection import Inspection, Overlap
 from ultr_core.jobs.files import File
 from ultr_core.jobs.job import Given, Job, setting_fields
@@ -35,7 +34,6 @@ from ultr_core.jobs.own_files import (
     own_propensities,
     print_beside,
 )
-from ultr_core.learners.trees import TreeRanker
 from ultr_core.own_data.deployment import PROMISE, Gate, gate, reason_against
 from ultr_core.own_data.evaluation import (
     INTERVALS_ARE_FOR,
@@ -227,8 +225,7 @@ def _origin(given: Given, corpus: Corpus, log: ClickLog) -> Provenance:
     """What the ranker's file says of the clicks that trained it."""
     if given.model is None:
         return Provenance()
-    read_record = read_tree_record if is_tree_file(given.model) else read_training_record
-    return trained_on(corpus, log, read_record(given.model))
+    return trained_on(corpus, log, read_model_record(given.model))
 
 
 def _scores(given: Given, corpus: Corpus) -> tuple[str, NDArray[np.float64]]:
@@ -237,13 +234,9 @@ def _scores(given: Given, corpus: Corpus) -> tuple[str, NDArray[np.float64]]:
         print_notes(notices)
         return named(given.scores), scores
     found = read_model(given.model)
-    if isinstance(found, TreeRanker):
-        scores, notices = found.score_with_notices(corpus, missing_zero=given.missing_zero)
-        print_notes(notices)
-        return named(given.model), scores
-    model, notices = on_columns_of(corpus, found, missing_zero=given.missing_zero)
+    scores, notices = score_model(found, corpus, missing_zero=given.missing_zero)
     print_notes(notices)
-    return named(given.model), model.score(corpus)
+    return named(given.model), scores
 
 
 JOB = Job(

@@ -88,6 +88,11 @@ class PageState:
         return replace(self, corpus=str(corpus))
 
 
+def all_possible(_: PageState) -> Mapping[str, tuple[Any, str]]:
+    """For a page whose values rule out none of the others."""
+    return {}
+
+
 Begins = Literal["lab", "settings", "title", "nothing"]
 
 
@@ -112,7 +117,7 @@ class Page:
     begins: Callable[[PageState], Begins] = lambda _: "lab"
     fixed: bool = False
     shown: Callable[[PageState], PageState] = lambda state: state
-    possible: Callable[[PageState], Mapping[str, tuple[Any, str]]] = lambda _: {}
+    possible: Callable[[PageState], Mapping[str, tuple[Any, str]]] = all_possible
     in_app: bool = True
 
 

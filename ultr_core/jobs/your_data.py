@@ -442,10 +442,10 @@ def _gate_cell(work: OwnWork) -> Cell:
         trained = "None"  # nobody knows, of scores
         if not work.scores:
             needs = (
-                "from ultr_core.files.ranker_files import read_training_record\n"
+                "from ultr_core.files.tree_files import read_model_record\n"
                 "        from ultr_core.own_data.provenance import trained_on\n        "
             )
-            record = f"read_training_record({work.judged!r})"
+            record = f"read_model_record({work.judged!r})"
             trained = f"trained_on(corpus, joined.clicks, {record}).trained"
     return code(
         f"""
@@ -492,10 +492,9 @@ def _ranker_code(work: OwnWork) -> str:
         )
     missing = ", missing_zero=True" if work.missing_zero else ""
     return (
-        "from ultr_core.files.ranker_files import on_columns_of, read_ranker\n\n"
-        f"model, notices = on_columns_of(corpus, read_ranker({work.judged!r}){missing})\n"
-        "print(*notices)\n"
-        "scores = model.score(corpus)"
+        "from ultr_core.files.tree_files import read_model, score_model\n\n"
+        f"scores, notices = score_model(read_model({work.judged!r}), corpus{missing})\n"
+        "print(*notices)"
     )
 
 

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ultr_core.deadline import require_time
 from ultr_core.errors import InputError
 
 FloatArray = NDArray[np.float64]
@@ -37,7 +38,7 @@ _FIRST_COLUMN = "Column_0"
 _DEEPEST = 1_000
 """Decisions on one way through a tree: scoring takes a step for each."""
 
-_BLOCK = 16_384  # documents at once
+_BLOCK, _VALUES = 16_384, 1 << 23  # documents, and values of their features, at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,17 +89,27 @@ class Forest:
         """Scores [documents] of features [documents, features], dense or sparse.
 
         columns [features of the trees]: where each is, -1 for one that is 0 in every document.
+        Raises InputError when the time of a block of `ultr_core.deadline.within` is over.
         """
         used = self.split_on
         places = used if columns is None else columns[used]
-        trees = [replace(tree, feature=np.searchsorted(used, tree.feature)) for tree in self.trees]
+        present = places >= 0
+        known = int(present.sum())
+        # All features that are absent share the last column, which is 0.
+        of_used = np.where(present, np.cumsum(present) - 1, known)
+        trees = [
+            replace(tree, feature=of_used[np.searchsorted(used, tree.feature)])
+            for tree in self.trees
+        ]
         found = np.zeros(features.shape[0])
-        for start in range(0, found.size, _BLOCK):
-            x = features[start : start + _BLOCK][:, places[places >= 0]]
-            dense = np.zeros((x.shape[0], used.size), x.dtype)
-            dense[:, places >= 0] = x if isinstance(x, np.ndarray) else x.toarray()
+        block = min(_BLOCK, max(_VALUES // (known + 1), 1))
+        for start in range(0, found.size, block):
+            x = features[start : start + block][:, places[present]]
+            dense = np.zeros((x.shape[0], known + 1), x.dtype)
+            dense[:, :known] = x if isinstance(x, np.ndarray) else x.toarray()
             for tree in trees:
-                found[start : start + _BLOCK] += tree.values(dense)
+                require_time()
+                found[start : start + block] += tree.values(dense)
         return found
 
     @classmethod
@@ -123,9 +134,9 @@ class Forest:
                 "ranker has one.",
                 "tree_model",
             )
-        matches = [_ID.fullmatch(each) for each in names]
-        ids = np.array([int(found[1]) for found in matches if found is not None], np.int64)
-        if not names or ids.size < len(names) or np.any(np.diff(ids) <= 0):
+        found = (_ID.fullmatch(each) for each in names)
+        ids = np.fromiter((-1 if each is None else int(each[1]) for each in found), np.int64)
+        if not names or ids[0] < 0 or np.any(np.diff(ids) <= 0):
             raise InputError(
                 f"{name} does not name its features by increasing ids, such as 1 or Column_1, so "
                 "they cannot be found in a corpus.",

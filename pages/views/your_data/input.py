@@ -262,7 +262,7 @@ def allowed_corpus(text: str, root: str) -> Path:
     Raises InputError as `allowed_path` does, and for a directory that is not a corpus.
     """
     place = Path(_allowed(text, root))
-    return allowed_path(str(training_file_of(place)) if place.is_dir() else text, root)
+    return allowed_path(str(training_file_of(place)) if os.path.isdir(place) else text, root)
 
 
 def allowed_paths(text: str, root: str) -> list[Path]:

@@ -123,6 +123,11 @@ def log_step(
     return log
 
 
+def asks_for_queries(own: Bench) -> bool:
+    """Whether step 2 asks for the queries of a log that has none but is to be joined."""
+    return chosen(own).columns.get("query") != NO_COLUMN
+
+
 def _settle(own: Bench) -> None:
     """Forget what was chosen for another log; the first one begins with what the link says."""
     token = own.token("log")
@@ -159,7 +164,7 @@ def _read_as_chosen(
         made = chosen(own)
         if clicks is None or clicks.fault() is None:
             log = own.make("log", made.token, lambda: _read(file, clicks, made))
-            if corpus is not None and made.columns.get("query") != NO_COLUMN:
+            if corpus is not None and asks_for_queries(own):
                 require_queries(log, own.files["corpus"].name)
     except InputError as found:
         error = found

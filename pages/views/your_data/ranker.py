@@ -22,26 +22,28 @@ from pages.views.your_data.corpus import corpus_token, names_of
 from pages.views.your_data.curve import Propensities, id_of_log
 from pages.views.your_data.findings import show_inspection
 from pages.views.your_data.input import HELP, LOOKS_LIKE, bring, require_kind
+from pages.views.your_data.log import asks_for_queries
 from ultr_core.corpus import Corpus
 from ultr_core.deadline import require_time, within
 from ultr_core.errors import InputError, about
 from ultr_core.fields import Field
-from ultr_core.files.ranker_files import (
-    on_columns_of,
-    parse_ranker,
-    parse_training_record,
-    read_ranker,
-    read_training_record,
-)
 from ultr_core.files.score_files import ScoreFile, parse_score_file, read_score_file
+from ultr_core.files.tree_files import (
+    parse_model,
+    parse_model_record,
+    read_model,
+    read_model_record,
+    score_model,
+)
 from ultr_core.inspection import (
+    Inspection,
     JoinedLog,
     inspect_ranker,
     inspect_scores,
     inspect_together,
     join_log,
 )
-from ultr_core.inspection.of_ranker import FEATURES
+from ultr_core.inspection.of_ranker import FEATURES, inspect_trees
 from ultr_core.jobs.files import MISSING_ZERO
 from ultr_core.jobs.your_data import (
     BY_VALIDATION,
@@ -54,7 +56,8 @@ from ultr_core.jobs.your_data import (
 from ultr_core.learners import learner_named
 from ultr_core.learners.problem import Progress
 from ultr_core.learners.ranker import LinearModel
-from ultr_core.limits import VISITORS_PAIRS, VISITORS_TRAINING_SECONDS
+from ultr_core.learners.trees import TreeRanker
+from ultr_core.limits import VISITORS_PAIRS, VISITORS_SCORING_SECONDS, VISITORS_TRAINING_SECONDS
 from ultr_core.own_data.fitting import (
     FOLDS,
     OwnFit,
@@ -160,15 +163,15 @@ class Ranker:
     """A ranker to be judged: its name, scores [documents], and how it came about.
 
     fit: of one trained here, fair where its scores come from rankers that have not seen the
-    query's clicks. model: of a linear one. file: None for one trained here. trained: what a file
-    says of its training.
+    query's clicks. model: None where a file has only its scores. file: None for one trained here.
+    trained: what a file says of its training.
     """
 
     name: str
     scores: NDArray[np.float64]
     token: Hashable
     fit: OwnFit | None = None
-    model: LinearModel | None = None
+    model: LinearModel | TreeRanker | None = None
     file: Brought | None = None
     fair: bool = True
     trained: Mapping[str, Any] = field(default_factory=dict)
@@ -202,7 +205,8 @@ def together(
             ),
         )  # fmt: skip
     except InputError as error:
-        show_error(error)
+        if error.about != "query" or not asks_for_queries(own):
+            show_error(error)
         if error.about in _BY_NAMES and not own.names_wanted:
             own.names_wanted = True
             st.rerun()  # with the files that would repair it in sight
@@ -362,19 +366,30 @@ def _model(file: Brought, corpus: Corpus | None) -> Ranker | None:
     model = own.make("model", file.token, lambda: _read_model(file))
     missing_zero = reads_missing_as_zero(file)
     token = (file.token, *corpus_token(own), missing_zero)
-    checks = own.make(
-        "model-checks", token,
-        lambda: inspect_ranker(model, corpus, name=file.name, missing_zero=missing_zero),
-    )  # fmt: skip
+    with within(VISITORS_SCORING_SECONDS, "Scoring"):
+        checks = own.make(
+            "model-checks", token, lambda: _inspected(model, corpus, file.name, missing_zero)
+        )
     show_inspection(checks, key="ranker")
     if corpus is None:
         return None
     if missing_zero or about(checks.finding(FEATURES[0]).sentence) == MISSING_ZERO.name:
         control(_missing_zero(file), keep=True)
-    on_corpus, _ = on_columns_of(corpus, model, missing_zero=missing_zero)
-    scores = own.make("model-scores", token, lambda: on_corpus.score(corpus))
+    with within(VISITORS_SCORING_SECONDS, "Scoring"):
+        scores = own.make(
+            "model-scores", token,
+            lambda: score_model(model, corpus, missing_zero=missing_zero)[0],
+        )  # fmt: skip
     trained = own.make("model-record", file.token, lambda: _record(file))
-    return Ranker(file.name, scores, token, model=on_corpus, file=file, trained=trained)
+    return Ranker(file.name, scores, token, model=model, file=file, trained=trained)
+
+
+def _inspected(
+    model: LinearModel | TreeRanker, corpus: Corpus | None, name: str, missing_zero: bool
+) -> Inspection:
+    if isinstance(model, TreeRanker):
+        return inspect_trees(model, corpus, name=name, missing_zero=missing_zero)
+    return inspect_ranker(model, corpus, name=name, missing_zero=missing_zero)
 
 
 def reads_missing_as_zero(file: Brought) -> bool:
@@ -386,17 +401,17 @@ def _missing_zero(file: Brought) -> Field:
     return replace(MISSING_ZERO, key=f"data-missing-zero-{file.token}")
 
 
-def _read_model(file: Brought) -> LinearModel:
+def _read_model(file: Brought) -> LinearModel | TreeRanker:
     if file.path is not None:
-        return read_ranker(file.path)
-    require_kind(file, "ranker")
-    return parse_ranker(file.data, file.name)
+        return read_model(file.path)
+    require_kind(file, "model", "ranker", "trees")
+    return parse_model(file.data, file.name)
 
 
 def _record(file: Brought) -> dict[str, Any]:
     if file.path is not None:
-        return read_training_record(file.path)
-    return parse_training_record(file.data, file.name)
+        return read_model_record(file.path)
+    return parse_model_record(file.data, file.name)
 
 
 def _scores(file: Brought, corpus: Corpus | None) -> Ranker | None:

@@ -131,6 +131,26 @@ def test_line_breaks_in_quotation_marks_do_not_slow_the_reader_down() -> None:
         assert parse_log(data).counts()["rows"] == 4_000_000
 
 
+@pytest.mark.parametrize(
+    ("row", "rows"),
+    [
+        ('"', 2_200_000),
+        ('q,"c,1,1\n', 2_200_000),
+        ('q,c,1,1,"x\n', 10),
+        ('q,c,1,1,"x\n', 2_200_000),
+    ],
+)
+def test_a_quotation_that_is_never_closed_hides_no_rows(row: str, rows: int) -> None:
+    """The engine leaves a record beyond its buffer out without a word, and all rows in it."""
+    with refused("open_quote", "Line 3"):
+        parse_log(HEADER + "q,a,1,1\n" + row + "q,c,1,1\n" * rows)
+
+
+def test_a_mark_in_a_cell_opens_nothing() -> None:
+    rows = 'q,5" screen,1,1\n' + "q,c,1,1\n" * 600_000
+    assert parse_log(HEADER + rows).counts()["rows"] == 600_001
+
+
 SLOW_ROWS = ('"a\nb",b"c,1,1\n', "a\n", "a,b,1,1\na,b,1,1,2\n", "\n")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.inputs import one_sentence
 from tests.meaning import mentions, refused
 from tests.unit.learners.test_forest import MODEL
 from ultr_core.cli import main
@@ -15,6 +16,7 @@ from ultr_core.files import parse_corpus
 from ultr_core.files.tree_files import parse_trees
 from ultr_core.inspection.of_ranker import inspect_trees
 from ultr_core.limits import TREE_NUMBERS
+from ultr_core.limits import TREES as TREES_MOST
 
 TREES = parse_trees(MODEL.encode(), "trees.txt")
 CORPUS = parse_corpus(b"2 qid:7 1:0.4 2:1 7:3\n0 qid:7 1:0.9 2:3 7:0\n", "corpus")
@@ -85,6 +87,14 @@ def test_a_model_of_too_many_numbers_is_refused_before_it_is_taken_apart() -> No
     with pytest.raises(InputError) as caught:
         parse_trees(many.encode(), "trees.txt")
     assert mentions(caught.value, "trees.txt", f"{TREE_NUMBERS.most:,}")
+
+
+def test_so_are_trees_without_a_number() -> None:
+    """700,000 of them are 20 MB and took 800."""
+    many = MODEL.replace("end of trees", "Tree=2\nnum_leaves=1\nleaf_value=1\n" * TREES_MOST.most)
+    one_sentence(
+        lambda: parse_trees(many.encode(), "trees.txt"), f"{TREES_MOST.most:,} are accepted"
+    )
 
 
 def test_trees_without_a_split_rank_nothing() -> None:

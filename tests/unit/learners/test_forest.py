@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
 from tests.meaning import refused
+from ultr_core.deadline import within
 from ultr_core.learners.forest import Forest
+from ultr_core.limits import Limit
 
 MODEL = """tree
 version=v4
@@ -122,3 +126,59 @@ def test_a_tree_that_is_one_long_way_is_refused() -> None:
     assert len(Forest.parse(chain(1_000), "m.txt").trees) == 2
     with refused("tree_model", "m.txt"):
         Forest.parse(chain(1_001), "m.txt")
+
+
+def wide(features: int) -> str:
+    """One tree that splits on so many features, all the way to the right."""
+
+    def children(side: int) -> str:
+        found = (2 * node + side for node in range(features))
+        return " ".join(str(c if c < features else features - 1 - c) for c in found)
+
+    lines = {
+        "num_leaves": features + 1,
+        "num_cat": 0,
+        "split_feature": " ".join(map(str, range(features))),
+        "threshold": " ".join(["0"] * features),
+        "decision_type": " ".join(["2"] * features),
+        # A balanced tree: the children of node i are 2i + 1 and 2i + 2, or leaves behind them.
+        "left_child": children(1),
+        "right_child": children(2),
+        "leaf_value": " ".join(["1"] * features + ["2"]),
+    }  # fmt: skip
+    names = " ".join(map(str, range(1, features + 1)))
+    tree = "".join(f"{key}={value}\n" for key, value in lines.items())
+    return (
+        f"tree\nnum_class=1\nnum_tree_per_iteration=1\nfeature_names={names}\n\n"
+        f"Tree=0\n{tree}\nend of trees\n"
+    )
+
+
+def test_features_that_a_corpus_lacks_take_no_memory() -> None:
+    """A block of 16,384 documents with 60,000 features would take 4 GB."""
+    forest = Forest.parse(wide(60_000), "m")
+    x = np.ones((20_000, 2), np.float32)
+    columns = np.full(60_000, -1)
+    columns[:2] = (0, 1)
+    tracemalloc.start()
+    found = forest.score(x, columns)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 50e6
+    assert set(found) == {1.0}
+
+
+def test_many_features_are_taken_in_smaller_blocks() -> None:
+    forest = Forest.parse(wide(6_000), "m")
+    tracemalloc.start()
+    forest.score(csr_array((np.ones(1), ([0], [0])), (16_384, 6_000), dtype=np.float32))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 150e6  # a block of all of them takes 400 MB
+
+
+def test_scoring_ends_with_its_time() -> None:
+    forest = Forest.parse(MODEL, "m")
+    limit = Limit(0, "seconds", "others wait", "use fewer")
+    with within(limit, "Scoring"), refused("training_time", "Scoring", "0 seconds"):
+        forest.score(X)

@@ -13,7 +13,7 @@ import pytest
 from tests.meaning import refused
 from ultr_core.corpus import Corpus
 from ultr_core.corpus.ranking import rank_many
-from ultr_core.files.tree_files import is_tree_file, read_tree_record, read_trees, write_trees
+from ultr_core.files.tree_files import read_model_record, read_trees, write_trees
 from ultr_core.learners import trees
 from ultr_core.learners.trees import STEP, Targets, TreeRanker, fit_trees, select_trees
 from ultr_core.own_data.samples import sample_corpus
@@ -118,14 +118,13 @@ def test_a_file_is_lightgbms_own_and_remembers_its_training(
 ) -> None:
     path = tmp_path / "trees.txt"
     write_trees(grown, path, trained={"clicks": 7})
-    assert is_tree_file(path)
-    assert read_tree_record(path) == {"clicks": 7}
+    assert read_model_record(path) == {"clicks": 7}
     np.testing.assert_array_equal(read_trees(path).score(corpus), grown.score(corpus))
     theirs = lightgbm.Booster(model_file=str(path))
     np.testing.assert_array_equal(theirs.predict(corpus.features), grown.score(corpus))
     theirs.save_model(str(path))
     np.testing.assert_array_equal(read_trees(path).score(corpus), grown.score(corpus))
-    assert read_tree_record(path) == {}
+    assert read_model_record(path) == {}
 
 
 def test_trees_find_their_features_in_a_larger_corpus(corpus: Corpus, grown: TreeRanker) -> None:
