@@ -44,6 +44,9 @@ ON_AVERAGE = "a little worse, on average"
 _TRIED = 200
 """Rankers near production, among which the ``CANDIDATES`` are found."""
 
+_ROUNDING = 1e-9
+"""Summed differences up to which a ranker is as good as production."""
+
 ALONE, SHARED = (
     f"best of {CANDIDATES}, gated {how}" for how in ("as one", f"of {CANDIDATES} candidates")
 )
@@ -183,7 +186,7 @@ def shown_to_users(lab: Lab, queries: LoggedQueries) -> Shown:
         for size in np.linspace(0.05, 0.4, _TRIED)
     ]
     truth = [float(each @ (pi / propensity)) for each in near]
-    worse = [near[n] for n in np.argsort(truth) if truth[n] > 0][:CANDIDATES]
+    worse = [near[n] for n in np.argsort(truth) if truth[n] > _ROUNDING][:CANDIDATES]
     if len(worse) < CANDIDATES:
         raise InputError(
             f"Of {_TRIED} rankers near production only {len(worse)} are worse than it, and "
