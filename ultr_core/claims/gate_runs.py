@@ -15,13 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.corpus.ranking import expected_ranks
+from ultr_core.errors import InputError
 from ultr_core.lab import Lab
 from ultr_core.lab.logs import draws_for, user_model
+from ultr_core.lab.world import LoggedQueries
+from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.own_data.deployment import PROMISE
 from ultr_core.risk import estimate_differences, too_few_telling
 from ultr_core.risk.intervals import upper_bound
 from ultr_core.settings import Settings
-from ultr_core.users import ClickLog, PowerLaw
+from ultr_core.users import ClickLog
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -34,6 +37,15 @@ CELLS = ((0.1, 500), (0.1, 1_350), (0.1, 25_500), (0.0, 5_000))
 
 AT_MOST = "a little worse, at most"
 """Of the ``CANDIDATES``, the highest share."""
+
+ON_AVERAGE = "a little worse, on average"
+"""The mean over the ``CANDIDATES``."""
+
+_TRIED = 200
+"""Rankers near production, among which the ``CANDIDATES`` are found."""
+
+_ROUNDING = 1e-9
+"""Summed differences up to which a ranker is as good as production."""
 
 ALONE, SHARED = (
     f"best of {CANDIDATES}, gated {how}" for how in ("as one", f"of {CANDIDATES} candidates")
@@ -100,6 +112,7 @@ def drawn_log(
     return log, documents
 
 
+@one_blas_thread()
 def gate_rows(shown: Shown, clicks: float, logs: int, seed: int) -> list[GateRow]:
     """What the gate does in logs of this many clicks."""
     rng = np.random.default_rng([seed, round(clicks)])
@@ -128,7 +141,7 @@ def gate_rows(shown: Shown, clicks: float, logs: int, seed: int) -> list[GateRow
     missed = (alone[:, near] < truth[near]).mean(axis=0)
     passed = (alone[:, near] < 0).mean(axis=0)
     rows += [
-        GateRow("a little worse, on average", span, float(missed.mean()), float(passed.mean())),
+        GateRow(ON_AVERAGE, span, float(missed.mean()), float(passed.mean())),
         GateRow(AT_MOST, span, float(missed.max()), float(passed.max())),
     ]
     chosen = first + values[:, near].argmin(axis=1)
@@ -144,12 +157,22 @@ def _share(of: NDArray[np.bool_]) -> float:
 
 
 def default_world(eps_minus: float) -> Shown:
-    """Production of the default world, and rankers near it and far from it."""
+    """Production of the default world on the training queries, and rankers near and far from it."""
     lab = Lab(Settings(eps_minus=eps_minus))
-    world, corpus = lab.world(), lab.world().splits.train
-    relevance, presented, offsets = world.train.shown
-    pi = user_model(lab.settings).click_probability(relevance, presented)
-    propensity = PowerLaw(1.0).at(presented)
+    return shown_to_users(lab, lab.world().train)
+
+
+@one_blas_thread()
+def shown_to_users(lab: Lab, queries: LoggedQueries) -> Shown:
+    """What production shows on some queries, and rankers near it and far from it.
+
+    Raises InputError if fewer than ``CANDIDATES`` of ``_TRIED`` rankers near it are worse.
+    """
+    world, corpus = lab.world(), queries.corpus
+    relevance, presented, offsets = queries.shown
+    users = user_model(lab.settings)
+    pi = users.click_probability(relevance, presented)
+    propensity = users.curve.at(presented)
     own = world.production.ranker.coefficients / np.linalg.norm(
         world.production.ranker.coefficients
     )
@@ -160,10 +183,15 @@ def default_world(eps_minus: float) -> Shown:
     rng = np.random.default_rng(0)
     near = [
         difference(own + size * rng.normal(size=own.size) / own.size**0.5)
-        for size in np.linspace(0.05, 0.4, 200)
+        for size in np.linspace(0.05, 0.4, _TRIED)
     ]
     truth = [float(each @ (pi / propensity)) for each in near]
-    worse = [near[n] for n in np.argsort(truth) if truth[n] > 0][:CANDIDATES]
+    worse = [near[n] for n in np.argsort(truth) if truth[n] > _ROUNDING][:CANDIDATES]
+    if len(worse) < CANDIDATES:
+        raise InputError(
+            f"Of {_TRIED} rankers near production only {len(worse)} are worse than it, and "
+            f"{CANDIDATES} are needed; choose a corpus with more queries."
+        )
     far = [difference(world.skyline.coefficients), difference(-own)]
     return Shown(
         pi, presented, offsets, propensity, np.stack([*far, *worse]),

@@ -14,12 +14,17 @@ from ultr_core.claims.common import Measure, Sizes, sizes_of
 from ultr_core.findings import Finding
 from ultr_core.lab import Lab
 from ultr_core.learners.towers import JOINS
-from ultr_core.proofs.towers import CURVED, LISTS, LOGGERS, QUERIES, LinkedRanks, TowerCase
+from ultr_core.proofs.towers import (
+    CURVED,
+    LISTS,
+    LOGGERS,
+    QUERIES,
+    SWAPS,
+    LinkedRanks,
+    TowerCase,
+)
 
 Case = TypeVar("Case", LinkedRanks, TowerCase)
-
-SWAPS = ((), ((1, 3),), ((1, 2), (2, 3), (3, 4)))
-"""What three loggers swap: nothing, two ranks, and a chain of neighbours."""
 
 RIGHT = 1e-6
 """How far b may be off where the model is right: rounding, and the penalty."""

@@ -295,7 +295,6 @@ def prediction_figure(
         title="Your prediction and what happens",
         alt_text=f"You predicted {guess:.3g}; it is {truth:.3g}.",
         x_title=unit,
-        number="~g",
         include=ends,
         theme=theme,
     )

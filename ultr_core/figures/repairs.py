@@ -29,6 +29,7 @@ from ultr_core.figures.layers import (
 from ultr_core.figures.studies import STYLES
 from ultr_core.figures.style import INKS, METHOD_STYLES, Ink, Theme
 from ultr_core.lab.logs import assumed_curve, click_model
+from ultr_core.proofs.towers import CURVED, LOG_EXAMINATION, LOGGERS, SIZE, TowerCase
 from ultr_core.risk import plus_minus
 from ultr_core.settings import Settings
 from ultr_core.studies import FIXED_METHODS, STUDY_METHODS, Point, StudyResult, repair_headline
@@ -141,7 +142,10 @@ RANKS = np.arange(1, LAST_RANK + 1)
 LOOK, RELEVANT, IRRELEVANT, BELIEVED = "look", "relevant", "irrelevant", "believed"
 ABOVE = ("above-0", "above-1", "above-2")
 """By clicks above: of users who leave, their chance of looking."""
+FITTED = {logger: f"tower-{logger}" for logger in LOGGERS}
+"""By logger: what the position tower that is fitted to its clicks takes as examination."""
 NAMES = {
+    **{part: f"tower, {logger} logger" for logger, part in FITTED.items()},
     ABOVE[0]: "no click above",
     ABOVE[1]: "one click above",
     ABOVE[2]: "two clicks above",
@@ -161,26 +165,48 @@ def users_figure(
     of a study whose assumed curves are drawn as well.
     """
     series = _by_rank(settings, believing)
-    rows = [
-        {"part": name, "rank": int(rank), "value": float(value), "curve": number}
-        for name, curves in series.items()
-        for number, curve in enumerate(curves)
-        for rank, value in zip(RANKS, curve, strict=True)
-        if rank >= _first_rank(name)
-    ]
-    data = {name: [row[name] for row in rows] for name in ("part", "rank", "value", "curve")}
-    told = "; ".join(
-        f"{NAMES[name]} {', '.join(_ends(name, curve) for curve in curves)}"
-        for name, curves in series.items()
-    )
+    data, told = _rows_and_words(series)
     cut = settings.shown if settings.shown < LAST_RANK else 0
     does = " looks" if ABOVE[0] in series else ""
     end = f" Below rank {cut} nobody sees anything." if cut else ""
     return Figure(
         f"users-{settings.users}", "Users by rank",
         f"Probability that a user{does} at rank 1 to {LAST_RANK}: {told}.{end}",
-        data, _users(tuple(series), cut, theme), height=250,
+        data, _users(tuple(series), LAST_RANK, cut, theme), height=250,
     )  # fmt: skip
+
+
+def towers_figure(*, theme: Theme = "light") -> Figure:
+    """Examination by rank, and what a position tower takes for it under each logger of the proofs.
+
+    The product form is fitted to expected clicks; relevance is not linear in the features.
+    """
+    case = TowerCase("product", curved=CURVED)
+    series = {LOOK: [np.exp(LOG_EXAMINATION)]} | {
+        part: [case.fit(logger).examination] for logger, part in FITTED.items()
+    }
+    data, told = _rows_and_words(series)
+    return Figure(
+        "towers", "Position tower by logger",
+        f"Probability that a user looks at rank 1 to {SIZE}, and as fitted: {told}.",
+        data, _users(tuple(series), SIZE, 0, theme), height=250,
+    )  # fmt: skip
+
+
+def _rows_and_words(series: Mapping[str, Sequence[FloatArray]]) -> tuple[Columns, str]:
+    """Rows of curves [ranks] by the part of the picture, and both ends of each in words."""
+    rows = [
+        {"part": name, "rank": rank, "value": float(value), "curve": number}
+        for name, curves in series.items()
+        for number, curve in enumerate(curves)
+        for rank, value in enumerate(curve, start=1)
+        if rank >= _first_rank(name)
+    ]
+    told = "; ".join(
+        f"{NAMES[name]} {', '.join(_ends(name, curve) for curve in curves)}"
+        for name, curves in series.items()
+    )
+    return {name: [row[name] for row in rows] for name in ("part", "rank", "value", "curve")}, told
 
 
 def _by_rank(settings: Settings, believing: Sequence[str]) -> dict[str, list[FloatArray]]:
@@ -219,19 +245,24 @@ def _looks(ink: Ink) -> dict[str, dict[str, Any]]:
             "color": METHOD_STYLES["naive"].color, "strokeWidth": 3, "strokeDash": [6, 3],
         },
         BELIEVED: {"color": blue, "strokeWidth": 2.5, "strokeDash": [7, 4]},
+        **{
+            part: {"color": blue, "strokeWidth": 3, "strokeDash": dash}
+            for part, dash in zip(FITTED.values(), ([1, 0], [7, 4], [3, 3]), strict=True)
+        },
     }  # fmt: skip
 
 
 @lru_cache(maxsize=16)
-def _users(names: tuple[str, ...], cut: int, theme: Theme) -> dict[str, Any]:
+def _users(names: tuple[str, ...], last: int, cut: int, theme: Theme) -> dict[str, Any]:
     ink = INKS[theme]
-    axis = {"values": [1, *range(5, LAST_RANK + 1, 5)], "grid": False}
-    x_of = along(alt.X, "Rank", {"domain": [1, LAST_RANK], "nice": False}, axis)
+    marked = [1, *range(5, last + 1, 5)] if last > 10 else list(range(1, last + 1))
+    axis = {"values": marked, "grid": False}
+    x_of = along(alt.X, "Rank", {"domain": [1, last], "nice": False}, axis)
     title = "Probability of looking" if ABOVE[0] in names else "Probability"
     y = along(alt.Y, title, {"domain": [0, 1], "nice": False}, {"format": ".1f"})("value")
     tooltip = tooltips(("rank:Q", "Rank"), ("value:Q", "Probability", ".3f"))
     layers: list[alt.Chart] = []
-    left = 140 if ABOVE[0] in names else 70  # their curve falls slowly
+    left = 70 if last == LAST_RANK and ABOVE[0] not in names else 140  # others fall slowly
     for place, name in enumerate(names):
         look = _looks(ink)[name]
         rows = rows_of(name)
@@ -247,7 +278,7 @@ def _users(names: tuple[str, ...], cut: int, theme: Theme) -> dict[str, Any]:
         unseen = once.mark_text(align="left", color=ink.text)
         layers.append(
             unseen.encode(
-                x=alt.X("edge:Q", scale=alt.Scale(domain=[1, LAST_RANK], nice=False)),
+                x=alt.X("edge:Q", scale=alt.Scale(domain=[1, last], nice=False)),
                 y=alt.value(120), text=alt.value("never seen"),
             ).transform_calculate(edge=str(cut + 0.7))
         )  # fmt: skip

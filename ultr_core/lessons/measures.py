@@ -6,21 +6,35 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
+from scipy.special import ndtri
 
+from ultr_core.claims.gate_runs import (
+    ALONE,
+    CANDIDATES,
+    ON_AVERAGE,
+    SHARED,
+    GateRow,
+    Shown,
+    gate_rows,
+    shown_to_users,
+)
 from ultr_core.errors import InputError
-from ultr_core.lab import Comparison, Lab, World, small_world, user_model
+from ultr_core.lab import LOG_FIELDS, Comparison, Lab, World, small_world, user_model
 from ultr_core.lab.live import PAPER_RESULTS
 from ultr_core.lab.logs import assumed_curve, click_model, true_curve
 from ultr_core.lab.propensity_study import SwapDesign
 from ultr_core.lessons.model import Found, words_of
+from ultr_core.own_data.deployment import PROMISE
 from ultr_core.proofs import SmallWorld
 from ultr_core.proofs.enumeration import click_law
 from ultr_core.proofs.repairs import PAIRS
 from ultr_core.proofs.small_cases import SMALL_CASES
 from ultr_core.proofs.small_query import LETTERS
+from ultr_core.proofs.towers import CURVED, LOG_EXAMINATION, LOGGERS, SIZE, TowerCase
 from ultr_core.proofs.users import times
 from ultr_core.propensity import click_weight_diagnostics, hindsight_propensities
 from ultr_core.risk import interval_over_draws, shown_difference
+from ultr_core.risk.estimate import NORMAL_QUANTILE
 from ultr_core.risk.sign_test import SignTest, sign_test
 from ultr_core.settings import Settings
 from ultr_core.studies import STUDIES, load_shipped
@@ -499,6 +513,83 @@ def _heavy_clicks(at: Lab) -> dict[str, float]:
         "largest": float(weight[clicks > 0].max()),
         "heavy": 100 * float(heavy @ weight / (clicks @ weight)),
     }
+
+
+TOWERS = {"weighted": "propensity", "product": "two-towers-product", "naive": "naive"}
+"""Methods of the lesson on two towers, by the names of their numbers."""
+CLEARLY = 1.25
+"""How many times too often, or too seldom, counts as far off."""
+
+
+def examined_last(_: Lab) -> dict[str, float]:
+    """How often users of the fitted towers look at the last rank, in percent; needs no fit."""
+    return {"last": SIZE, "truly": 100 * float(np.exp(LOG_EXAMINATION[-1]))}
+
+
+def two_towers(lab: Lab) -> Found:
+    """Lesson 13: a position tower takes on what the score misses, if the logger knows it."""
+    case = TowerCase("product", curved=CURVED)
+    last = {logger: case.fit(logger).bias[-1] for logger in LOGGERS}
+    believed, right = float(np.exp(-last["perfect"])), float(np.exp(-LOG_EXAMINATION[-1]))
+    times_more = right / believed
+    numbers = examined_last(lab) | {
+        name: lab.trained(0, method).test.risk for name, method in TOWERS.items()
+    }
+    numbers |= {logger: 100 * float(np.exp(b)) for logger, b in last.items()} | {
+        "truth": 1 if times_more > CLEARLY else 2 if times_more < 1 / CLEARLY else 0,
+        "clicks": lab.logs().train.total_clicks, "size": -float(last["perfect"]),
+        "believed": believed, "right": right, "inverse": times_more,
+        "logs": float(np.log(believed / right)), "answer": believed / right,
+    }  # fmt: skip
+    return Found.told("towers", numbers)
+
+
+GATED_LOGS = 200
+"""Click logs in the lesson on the gate."""
+GATE_TASK = (0.9, 0.4)
+"""By how much a ranker looks better, and the standard error, in the exercise on the gate."""
+
+
+def gated(lab: Lab) -> Shown:
+    """What production shows on the validation queries, and rankers that may take its place."""
+    return lab.remember(
+        lab.cell("gated", LOG_FIELDS), lambda at: shown_to_users(at, at.world().validation)
+    )
+
+
+def gate_shares(lab: Lab) -> Mapping[str, GateRow]:
+    """What the gate does with these rankers in ``GATED_LOGS`` logs, by the names of the rows."""
+
+    def judged(at: Lab) -> Mapping[str, GateRow]:
+        rows = gate_rows(gated(at), at.settings.clicks, GATED_LOGS, at.settings.seed)
+        return {row.name: row for row in rows}
+
+    return lab.remember(lab.cell("gate_shares", LOG_FIELDS), judged)
+
+
+def worse_rankers(lab: Lab) -> dict[str, float]:
+    """How many rankers are tried and by how much they are worse; needs no click."""
+    return {
+        "near": CANDIDATES, "most": float(gated(lab).truth[-CANDIDATES:].max()),
+        "promise": 100 * PROMISE, "logs": GATED_LOGS,
+    }  # fmt: skip
+
+
+def selected(lab: Lab) -> Found:
+    """Lesson 14: a gate keeps its promise for one ranker, not for the best of many."""
+    rows = gate_shares(lab)
+    passed = {"alone": ALONE, "counted": SHARED, "single": ON_AVERAGE, "power": "skyline"}
+    lower, error = GATE_TASK
+    z_one, z_best = (float(ndtri(1 - PROMISE / n)) for n in (1, CANDIDATES))
+    numbers = worse_rankers(lab) | {name: 100 * rows[row].passed for name, row in passed.items()}
+    numbers |= baselines(lab) | {
+        "truth": numbers["alone"], "holds": 100 * (1 - PROMISE), "lower": lower, "error": error,
+        "z_one": z_one, "z_best": z_best,
+        "as_one": z_one * error - lower, "size_one": lower - z_one * error,
+        "below": -lower - z_best * error, "two_sided": NORMAL_QUANTILE * error - lower,
+        "answer": z_best * error - lower,
+    }  # fmt: skip
+    return Found.told("gate", numbers)
 
 
 def click_rate(log: ClickLog, rank: int) -> float:

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from ultr_core.claims.gate_runs import ALONE, CANDIDATES, ON_AVERAGE, SHARED
 from ultr_core.lab import METHODS, Lab
 from ultr_core.lab.logs import true_curve
 from ultr_core.lab.propensity_study import SwapDesign, true_ratios
 from ultr_core.lessons.measures import (
     BELIEFS,
+    GATED_LOGS,
     LEAVING_METHODS,
     ROBUST,
     belief_risks,
@@ -25,9 +27,12 @@ from ultr_core.lessons.measures import (
     robust_comparison,
     trust_risks,
 )
+from ultr_core.lessons.measures import gate_shares as shares_of_gate
+from ultr_core.own_data.deployment import PROMISE
 from ultr_core.proofs.monte_carlo import running_mean, simulate
 from ultr_core.proofs.users import times
 from ultr_core.risk import Estimate, interval_over_draws, plus_minus
+from ultr_core.risk.sign_test import sign_test
 
 if TYPE_CHECKING:
     from ultr_core.figures import Figure, Theme
@@ -35,6 +40,13 @@ if TYPE_CHECKING:
 LAST_RANK = 20
 VISITS = 1_000
 """Simulated visits in the picture of the lesson on unbiasedness."""
+
+SHARES = {
+    ON_AVERAGE: "One, chosen beforehand",
+    ALONE: f"Best of {CANDIDATES}, as the only one",
+    SHARED: f"Best of {CANDIDATES}, counted as such",
+}
+"""By row of the gate's shares: what it is called in their picture."""
 
 Picture: TypeAlias = "Callable[[Lab, Theme], Figure]"
 
@@ -130,6 +142,38 @@ def left(lab: Lab, theme: Theme) -> Figure:
     found = leaving_risks(lab)
     risks = {LEAVING_METHODS[name]: interval_over_draws([risk]) for name, risk in found.items()}
     return _risks(risks, theme)
+
+
+def towers(_: Lab, theme: Theme) -> Figure:
+    """Examination, and what the position tower takes for it under three loggers."""
+    from ultr_core.figures.repairs import towers_figure
+
+    return towers_figure(theme=theme)
+
+
+def gate_shares(lab: Lab, theme: Theme) -> Figure:
+    """Shares of logs in which a ranker worse than production passes, beside what is promised."""
+    import pandas as pd
+
+    from ultr_core.figures import interval_dots
+    from ultr_core.figures.dots import COLUMNS
+
+    found, rows = shares_of_gate(lab), []
+    for place, (row, label) in enumerate(SHARES.items()):
+        share = found[row].passed
+        # One ranker at a time is a mean over all of them, whose logs are the same.
+        passed = round(share * GATED_LOGS)
+        exact = sign_test(passed, GATED_LOGS - passed)
+        low, high = (share, share) if row == ON_AVERAGE else (exact.low, exact.high)
+        cells = (f"neutral-{place}", label, share, low, high, f"{share:.1%}")
+        rows.append(dict(zip(COLUMNS, cells, strict=True)))
+    told = "; ".join(f"{row['label']} {row['text']}" for row in rows)
+    return interval_dots(
+        pd.DataFrame(rows), name="gate-shares", title="How often a worse ranker passes the gate",
+        alt_text=f"Share of logs in which a ranker worse than production passes: {told}.",
+        x_title=f"Share of logs (dash: promised, {PROMISE:.0%})", number=".0%", level=PROMISE,
+        include=(0.0,), theme=theme,
+    )  # fmt: skip
 
 
 def _risks(found: Mapping[str, Estimate], theme: Theme) -> Figure:

@@ -1,4 +1,4 @@
-"""The twelve lessons and the glossary: what measures and draws each; the rest is in text files."""
+"""The lessons and the glossary: what measures and draws each; the rest is in text files."""
 
 from __future__ import annotations
 
@@ -36,6 +36,10 @@ def _visits(_: Settings) -> str:
 
 def _presentations(_: Settings) -> str:
     return f"{SwapDesign().sessions:,} presentations of a list"
+
+
+def _gated_logs(settings: Settings) -> str:
+    return f"{measures.GATED_LOGS} click logs of about {settings.clicks:,} clicks each"
 
 
 def _live(settings: Settings) -> str:
@@ -151,6 +155,14 @@ LESSONS: tuple[Lesson, ...] = (
         pictures.left,
         given=measures.left_by_rank,
         users=measures.LEAVING,
+    ),
+    _lesson("towers", measures.two_towers, pictures.towers, given=measures.examined_last),
+    _lesson(
+        "gate",
+        measures.selected,
+        pictures.gate_shares,
+        given=measures.worse_rankers,
+        traffic=_gated_logs,
     ),
 )
 """All lessons in their order; the first one has number 1."""

@@ -29,11 +29,14 @@ CURVED = 0.9
 PLACES, LISTS = 4, 5
 """Ranks and queries of `LinkedRanks`."""
 
+SWAPS = ((), ((1, 3),), ((1, 2), (2, 3), (3, 4)))
+"""What three of its loggers swap: nothing, two ranks, and a chain of neighbours."""
+
 _RIDGE = 1e-9
 _LENGTH = 1.4  # of w
 
 LOGGERS: Mapping[str, tuple[float, float]] = MappingProxyType(
-    {"random": (0.0, 1.0), "fair": (1.0, 1.0), "oracle": (1.0, 0.0)}
+    {"random": (0.0, 1.0), "fair": (1.0, 1.0), "perfect": (1.0, 0.0)}
 )
 """How much relevance, and how much noise, decides the order: the standard deviations of both."""
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ultr_core.lazy import on_demand
 
 if TYPE_CHECKING:
+    from ultr_core.propensity.contexts import contextual_propensities
     from ultr_core.propensity.continuation import (
         ContinuationEstimate,
         estimate_continuation,
@@ -121,6 +122,7 @@ __all__ = [
     "click_weights",
     "clipped_propensities",
     "clipping_effect",
+    "contextual_propensities",
     "default_method",
     "display_counts",
     "displays_of_logs",

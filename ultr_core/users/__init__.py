@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         clicks_per_query_draw,
     )
     from ultr_core.users.examination import Cutoff, ExaminationCurve, PowerLaw, TableCurve
+    from ultr_core.users.grades import degree_of_relevance
     from ultr_core.users.grouped_log import GroupCounts, GroupedLog
     from ultr_core.users.leaving import (
         LeavingUsers,
@@ -53,6 +54,7 @@ __all__ = [
     "clicks_per_query_draw",
     "count_by_clicks_above",
     "count_queries",
+    "degree_of_relevance",
     "draw_queries",
     "leave_after_clicks",
     "logger_named",

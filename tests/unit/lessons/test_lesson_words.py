@@ -95,6 +95,8 @@ def test_a_lesson_says_what_counts_in_it(lesson: Lesson) -> None:
         "doubly-robust": ["3 click logs of about 1,000 clicks"],
         "trust-top": ["45,000 clicks, in one log"],
         "leaving": ["45,000 clicks, in one log"],
+        "towers": ["45,000 clicks, in one log"],
+        "gate": ["200 click logs of about 1,000 clicks"],
     }.get(lesson.key, ["170,000 clicks, in one log"])
     assert all(part in words for part in expected)
 

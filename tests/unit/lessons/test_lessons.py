@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.inputs import lesson_splits
+from ultr_core.claims.gate_runs import CANDIDATES
 from ultr_core.jobs.lessons import LESSON, LESSON_PLAN
 from ultr_core.jobs.links import page_values, read_page_query
 from ultr_core.lab import Lab, simulate_logs, small_world
@@ -22,7 +23,9 @@ from ultr_core.lessons import (
     plan_markdown,
     plan_row,
 )
+from ultr_core.lessons.measures import GATED_LOGS, gated
 from ultr_core.proofs import DERIVATIONS, Ways
+from ultr_core.proofs.towers import CURVED, LOGGERS, TowerCase
 from ultr_core.risk.sign_test import sign_test
 from ultr_core.settings import Settings
 
@@ -51,8 +54,8 @@ def fields(text: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
 
 
-def test_lessons_are_at_most_twelve_and_named_once() -> None:
-    assert 6 <= len(LESSONS) <= 12
+def test_lessons_are_as_many_as_fit_a_row_and_named_once() -> None:
+    assert 6 <= len(LESSONS) <= 14
     assert len(BY_KEY) == len({lesson.title for lesson in LESSONS}) == len(LESSONS)
     assert list(LESSON.options) == [str(n) for n in range(1, len(LESSONS) + 1)]
 
@@ -166,6 +169,9 @@ def test_answers_agree_with_closed_forms(found: dict[str, Found], lab: Lab) -> N
     assert answer("doubly-robust") == pytest.approx(0.6 + (1 - 0.06) / 0.4)
     assert answer("trust-top") == pytest.approx((1 - 0.1625) / (0.485 - 0.1625))
     assert answer("leaving") == pytest.approx(10**0.3 / 0.2**2)
+    off = TowerCase("product", curved=CURVED).off("perfect")[-1]
+    assert answer("towers") == pytest.approx(np.exp(-off))
+    assert answer("gate") == pytest.approx(0.4 * 2.8070338 - 0.9)
     learned = found["learning"].numbers
     way = learned["production"] - learned["naive"]
     whole = learned["production"] - learned["skyline"]
@@ -210,6 +216,36 @@ def test_the_lesson_on_leaving_users_says_how_many_are_left_and_what_a_click_cou
     share = (top[:whole].sum() + (top.size / 100 - whole) * top[whole]) / top.sum()
     assert numbers["heavy"] == pytest.approx(100 * share)
     assert 1 < numbers["heavy"] < 100
+
+
+def test_the_lesson_on_towers_has_the_towers_of_the_proofs(found: dict[str, Found]) -> None:
+    numbers = found["towers"].numbers
+    right = TowerCase("product")
+    for logger in LOGGERS:
+        fitted = TowerCase("product", curved=CURVED).fit(logger).examination[-1]
+        assert numbers[logger] == pytest.approx(100 * fitted)
+        assert np.exp(right.off(logger)[-1]) == pytest.approx(1, abs=1e-6)
+    assert numbers["truth"] == 2 and numbers["random"] == pytest.approx(numbers["truly"], rel=0.05)
+
+
+def test_the_lesson_on_the_gate_shows_what_choosing_does_to_the_promise(
+    found: dict[str, Found], lab: Lab
+) -> None:
+    """200 logs: 5% is 10 of them; a bound that errs so often gives 20 once in 500 seeds.
+
+    Twenty rankers, each a little worse; whoever picks the best by its clicks gets one that passes
+    far more often than promised, unless the gate knows how many there were.
+    """
+    numbers = found["gate"].numbers
+    assert numbers["single"] <= 5 and numbers["counted"] <= 10
+    assert numbers["alone"] == numbers["truth"] > 2 * numbers["promise"]
+    at = lab.at(BY_KEY["gate"].settings(READER))
+    shown, validation = gated(at), lab.world().validation
+    assert shown.pi.size == validation.corpus.n_documents
+    assert (shown.truth[-CANDIDATES:] > 0).all()
+    assert numbers["most"] == pytest.approx(shown.truth[-CANDIDATES:].max())
+    share = numbers["alone"] / 100
+    assert share * GATED_LOGS == pytest.approx(round(share * GATED_LOGS))
 
 
 @pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.name)

@@ -1,0 +1,36 @@
+"""Graded relevance: how likely users click a document of each grade once they look at it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ultr_core.corpus.ranking import whole_numbers
+from ultr_core.errors import InputError
+
+HIGHEST_GRADE = 60
+"""Above it 2^grade - 1 and 2^grade are the same number in float64."""
+
+
+def degree_of_relevance(grades: ArrayLike, highest: int | None = None) -> NDArray[np.float64]:
+    """(2^g - 1) / (2^G - 1), from 0 to 1, float64 [documents]: what a click model takes as r.
+
+    With it, users of the position model click a document of grade g that they look at with
+    probability eps_minus + (eps_plus - eps_minus)(2^g - 1) / (2^G - 1) (Chapelle et al., 2009).
+    Every statement on weighted clicks then holds for the graded risk, the mean over queries of
+    sum_d rank(d) (2^g - 1) / (2^G - 1), including the straight line of Section 5.2.
+
+    grades [documents], from 0. highest: G, by default the highest that occurs. Raises InputError
+    for grades that are not whole numbers from 0 to G, and unless G is from 1 to ``HIGHEST_GRADE``.
+
+    >>> degree_of_relevance([0, 1, 2, 4]).round(3).tolist()
+    [0.0, 0.067, 0.2, 1.0]
+    """
+    found = whole_numbers(grades, "Grades", np.int64)
+    top = int(found.max(initial=0)) if highest is None else highest
+    if not 1 <= top <= HIGHEST_GRADE:
+        raise InputError(f"The highest grade is {top}; it must be from 1 to {HIGHEST_GRADE}.")
+    if np.any((found < 0) | (found > top)):
+        raise InputError(f"Grades must be from 0 to the highest, {top}.")
+    degree: NDArray[np.float64] = np.expm1(found * np.log(2.0)) / np.expm1(top * np.log(2.0))
+    return degree
