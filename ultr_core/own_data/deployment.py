@@ -75,9 +75,14 @@ class Gate:
 
     @property
     def bound(self) -> float | None:
-        """One-sided bound above the difference, None if nothing is promised."""
+        """One-sided bound above the difference, None where nothing is promised.
+
+        It includes the most that candidates left out of lists can add (`RankerDifference.unseen`).
+        """
         found = self.difference.estimate
-        return None if self.declined or found is None else upper_bound(found, self.misses)
+        if self.declined or found is None:
+            return None
+        return upper_bound(found, self.misses) + self.difference.unseen[1]
 
     @property
     def passes_at(self) -> float | None:
