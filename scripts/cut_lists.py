@@ -67,7 +67,7 @@ def world() -> World:
     places = shown.presented[: offsets[-1]].astype(np.float64)
     sizes = np.diff(offsets)[query_of_document(offsets)]
     half = sizes // 2
-    names = (*shown.names, "a little worse")
+    names = (*shown.names, "near production")
     rankers = {
         name: places + moved[: offsets[-1]]
         for name, moved in zip(names, shown.differences, strict=False)

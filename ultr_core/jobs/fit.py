@@ -52,6 +52,7 @@ from ultr_core.learners.trees_by_position import LABEL as BY_POSITION_LABEL
 from ultr_core.own_data.fitting import (
     DEFAULT_METHOD,
     FIT_METHODS,
+    NOBODY_LEAVES,
     OwnFit,
     fit_from_log,
     fold_scores,
@@ -143,6 +144,7 @@ class Fitted:
     def show(self) -> None:
         """Print what was trained, and the checks."""
         print(self.fit.sentence)
+        print(f"It assumes that {NOBODY_LEAVES}.")
         print()
         for finding in self.checks.findings:
             print(finding_line(finding))

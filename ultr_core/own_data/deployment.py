@@ -46,8 +46,8 @@ _FIT_TAKEN_AS_KNOWN = (
 )
 
 _UNKNOWN = (
-    "If these clicks, or some of them, trained the ranker, the promise does not hold; for scores "
-    "by rankers trained on the other queries' clicks it was not measured."
+    "If these clicks, or some of them, trained the ranker, the promise does not hold, except for "
+    "scores of each query by a ranker trained on the clicks of others."
 )
 _UNTESTED = "candidates that were never shown decide the sign, and no click tests them"
 _IF_RIGHT = "The propensities are assumed to be correct."

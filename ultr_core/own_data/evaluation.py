@@ -41,6 +41,7 @@ from ultr_core.own_data.agreement import (
 )
 from ultr_core.own_data.fitting import (
     DEFAULT_METHOD,
+    NOBODY_LEAVES,
     check_clip,
     default_estimator,
     informed_on_all,
@@ -217,7 +218,8 @@ class Evaluation:
         labels: dict[str, list[str]] = {}
         for report in self.risks:
             labels.setdefault(report.assumes, []).append(report.label)
-        return tuple(f"{_listed(names)}: {assumed}." for assumed, names in labels.items())
+        told = (f"{_listed(names)}: {assumed}." for assumed, names in labels.items())
+        return (*told, f"All: {NOBODY_LEAVES}.")
 
     @property
     def sentence(self) -> str:

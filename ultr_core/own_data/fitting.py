@@ -51,6 +51,9 @@ train."""
 DEFAULT_METHOD = "ips"
 """What weights clicks where nothing else is asked for, if all lists of a query show the same."""
 
+NOBODY_LEAVES = "no user leaves after a click (λ = 1)"
+"""What fits and estimates of a reader's log assume beside what their estimators do."""
+
 _BY_DOCUMENT = ESTIMATORS["policy-aware"]
 
 Tell = Callable[[str], None]
