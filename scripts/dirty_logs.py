@@ -8,9 +8,10 @@ Each kind of dirt in `scripts.dirt` is applied to a clean log of each seed at th
 the files are given to the reader, and its questions are answered truthfully. An answer holds if the
 intervals of all answered ranks contain the true examination, jointly at ``LEVEL`` by Bonferroni.
 Otherwise the log must have been refused, or a warning of a check must name the cause. Anything else
-is a miss; the worst misses are those where `inspect_log` has no warning at all. If the clean log of
-a seed misses as well, the case says nothing about the dirt and is counted as chance.
-``--first 10 --seeds 10`` continues where ten seeds ended.
+is a miss; the worst misses are those where `inspect_log` has no warning at all. A miss is chance,
+and says nothing about the dirt, if at each rank that misses the clean log of the same seed has an
+interval of its own, at 95% and for that rank alone, that misses the truth as well and contains the
+value of the dirty log. ``--first 10 --seeds 10`` continues where ten seeds ended.
 
     python -m scripts.dirty_logs --clean 200
 
@@ -24,9 +25,9 @@ import datetime
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
@@ -57,18 +58,39 @@ LEVEL = 0.99
 TRUTH = USERS.curve.at(np.arange(1, RANKS + 1))
 
 
+class Point(NamedTuple):
+    """Examination of a rank relative to the reference rank, with its own 95% interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def contains(self, value: float) -> bool:
+        """Whether a value lies in the interval."""
+        return self.low <= value <= self.high
+
+
 @dataclass(frozen=True)
 class Answer:
     """What came of one log.
 
-    refused: the sentence, "" where it was read. holds: whether the intervals contain the truth.
-    warned: keys of the checks that are not good. error: the largest of |log(value / truth)|.
+    refused: the sentence, "" where it was read. warned: keys of the checks that are not good.
+    reference: the rank that is 1 by definition. points: answered ranks with their 95% intervals.
+    misses: those of them whose joint intervals miss the truth, or that no user was shown. error:
+    the largest of |log(value / truth)|.
     """
 
     refused: str = ""
-    holds: bool = False
     warned: frozenset[str] = frozenset()
+    reference: int = 1
+    points: Mapping[int, Point] = field(default_factory=dict)
+    misses: tuple[int, ...] = ()
     error: float = np.nan
+
+    @property
+    def holds(self) -> bool:
+        """Whether it was answered, and the joint intervals contain the truth."""
+        return not self.refused and not self.misses
 
 
 @dataclass(frozen=True)
@@ -114,38 +136,47 @@ def answer_of(log: Dirty) -> Answer:
     try:
         estimate = estimate_from_log(read).estimate
     except InputError as error:
-        return Answer(str(error), warned=warned)
+        return Answer(str(error), warned)
     return _held(estimate, warned)
 
 
 def _held(estimate: PropensityEstimate, warned: frozenset[str]) -> Answer:
-    """Whether joint intervals contain the truth; ranks that no user was shown count as wrong."""
-    points = [
-        point for point in estimate.points
+    """The answered ranks, and those whose joint intervals miss the truth."""
+    points = {
+        point.rank: Point(point.value, point.low, point.high) for point in estimate.points
         if point.rank != estimate.reference and point.value is not None
         and point.low is not None and point.high is not None
-    ]  # fmt: skip
+    }  # fmt: skip
     if not points:
-        return Answer("no rank has an interval", warned=warned)
+        return Answer("no rank has an interval", warned)
     tail = (1 - LEVEL) / (2 * len(points))
     wider = float(ndtri(tail) / ndtri(0.025))
     if not estimate.method.startswith("swap"):
         degrees = JACKKNIFE_GROUPS - 1
         wider = float(stdtrit(degrees, 1 - tail) / stdtrit(degrees, 0.975))
-    holds, error = True, 0.0
-    for point in points:
-        assert point.value is not None and point.low is not None and point.high is not None
-        if point.rank > RANKS:
-            holds = False
-            continue
-        truth = TRUTH[point.rank - 1] / TRUTH[estimate.reference - 1]
-        low, high = point.low, point.high
-        if point.value > 0:
-            reach = wider * np.log(high / point.value)
-            low, high = point.value * np.exp(-reach), point.value * np.exp(reach)
-            error = max(error, abs(float(np.log(point.value / truth))))
-        holds &= bool(low <= truth <= high)
-    return Answer("", holds, warned, error)
+    joint = {rank: _widened(point, wider) for rank, point in points.items()}
+    misses = tuple(
+        rank for rank, point in joint.items()
+        if rank > RANKS or not point.contains(_truth(rank, estimate.reference))
+    )  # fmt: skip
+    errors = (
+        abs(float(np.log(point.value / _truth(rank, estimate.reference))))
+        for rank, point in points.items()
+        if rank <= RANKS and point.value > 0
+    )
+    return Answer("", warned, estimate.reference, points, misses, max(errors, default=0.0))
+
+
+def _truth(rank: int, reference: int) -> float:
+    return float(TRUTH[rank - 1] / TRUTH[reference - 1])
+
+
+def _widened(point: Point, times: float) -> Point:
+    """The interval with the upper half-width of the logarithm, on both sides, this much wider."""
+    if point.value <= 0:
+        return point
+    reach = times * np.log(point.high / point.value)
+    return Point(point.value, point.value * np.exp(-reach), point.value * np.exp(reach))
 
 
 def case_of(dirt: Dirt, strength: int, seed: int) -> Case:
@@ -163,9 +194,25 @@ def _outcome(answer: Answer, told: bool, seed: int) -> str:
         return "holds"
     if told:
         return "warned"
-    if not _clean_answer(seed).holds:
+    if by_chance(answer, _clean_answer(seed)):
         return "chance"
     return "missed" if answer.warned else "silent"
+
+
+def by_chance(answer: Answer, clean: Answer) -> bool:
+    """Whether the clean log of the same seed explains every miss of an answer.
+
+    At each rank that misses, the clean log's own 95% interval misses the truth as well and contains
+    the answer's value: the clicks were unusual there, and the dirt moved the value by less than
+    their noise. Without dirt such a rank is expected in one of twenty.
+    """
+    return answer.reference == clean.reference and all(
+        rank in clean.points
+        and rank <= RANKS
+        and not clean.points[rank].contains(_truth(rank, clean.reference))
+        and clean.points[rank].contains(answer.points[rank].value)
+        for rank in answer.misses
+    )
 
 
 @lru_cache(4)

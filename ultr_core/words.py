@@ -24,12 +24,13 @@ def part_of(
 ) -> str:
     """Some of a number of things, and the verb for them: ``1 of 5 queries has``.
 
-    ``noun`` is one thing, see `counted`; ``does`` is the verb for one, ``do`` for others.
+    ``noun`` is one thing, see `counted`; ``does`` is the verb for one, or for none of one, ``do``
+    for others.
 
     >>> part_of(1, 5, "query", "queries"), part_of(0, 1, "click", does="is", do="are")
-    ('1 of 5 queries has', '0 of 1 click are')
+    ('1 of 5 queries has', '0 of 1 click is')
     """
-    return f"{part:,} of {counted(whole, noun, plural)} {does if part == 1 else do}"
+    return f"{part:,} of {counted(whole, noun, plural)} {does if 1 in (part, whole) else do}"
 
 
 def number_text(value: float) -> str:

@@ -73,10 +73,11 @@ class Unshown:
 
     candidates: of these queries. never: those without an impression where users look, so that rho
     is 0, by chance or not: the estimate lacks them either way. left_out: share of all (draw,
-    candidate) pairs without such an impression. depth: the lowest position that half of the draws'
-    queries reach. clicks_only: whether every impression was clicked, so that the log does not say
-    what was shown. sees: what the estimator divides by. top: share of the ``places`` top places of
-    the judged ranker ``top_of`` that have candidates never shown, over all draws.
+    candidate) pairs without such an impression. sometimes: the part of it whose candidates other
+    draws show. depth: the lowest position that half of the draws' queries reach. clicks_only:
+    whether every impression was clicked, so that the log does not say what was shown. sees: what
+    the estimator divides by. top: share of the ``places`` top places of the judged ranker
+    ``top_of`` that have candidates never shown, over all draws.
     """
 
     candidates: int
@@ -87,6 +88,7 @@ class Unshown:
     sees: Sees = "rank"
     top: float = 0.0
     top_of: str = ""
+    sometimes: float = 0.0
 
     @property
     def places(self) -> int:
@@ -244,10 +246,10 @@ def unshown_candidates(
     """
     sizes, draws = np.diff(log.query_offsets), log.draws
     of_document = np.repeat(draws, sizes)
-    looked = log.impressions if curve is None else log.impressions * (curve.at(log.rank) > 0)
-    shown = np.bincount(log.document, looked, log.n_documents)
+    shown = seen_impressions(log, curve)
     never = (of_document > 0) & (shown == 0)
     pairs = float(of_document.sum())
+    left_out = np.maximum(of_document - shown, 0)
     depth = _usual_depth(log)
     top, top_of = max(
         ((_on_top(never, ranks, of_document, min(TOP, depth)), name)
@@ -257,13 +259,20 @@ def unshown_candidates(
     return Unshown(
         candidates=int(sizes[draws > 0].sum()),
         never=int(np.count_nonzero(never)),
-        left_out=float(np.maximum(of_document - shown, 0).sum()) / pairs if pairs else 0.0,
+        left_out=float(left_out.sum()) / pairs if pairs else 0.0,
         depth=depth,
         clicks_only=log.clicks_only,
         sees=sees,
         top=top,
         top_of=top_of,
+        sometimes=float(left_out[~never].sum()) / pairs if pairs else 0.0,
     )
+
+
+def seen_impressions(log: ClickLog, curve: ExaminationCurve | None = None) -> NDArray[np.float64]:
+    """Impressions of each document where users look, float64 [documents]; None for everywhere."""
+    looked = log.impressions if curve is None else log.impressions * (curve.at(log.rank) > 0)
+    return np.bincount(log.document, looked, log.n_documents).astype(np.float64)
 
 
 def _usual_depth(log: ClickLog) -> int:

@@ -61,6 +61,7 @@ _NOTES = (
     "(risk, risk_of_log, mean_rank, ndcg@10, their rules and counts, measures by name, or null), "
     "never_shown (candidates, never_shown, lasting, covered, top_places, top_never_shown, "
     "withheld), sentence, notices, against_shown (first, second, difference, low, high, "
+    "unseen_low and unseen_high, what left-out candidates could add, which low and high include, "
     "no_interval, intervals, withheld, sentence, and risk_of_shown, the judge's estimate of what "
     "users saw), overlap and checks. If no_interval gives a reason, low and high are null. With "
     "--gate also gate (deploy, difference, bound, promise, candidates, passes_at, power, "
@@ -255,7 +256,8 @@ JOB = Job(
         ),
         replace(
             METHOD, default="",
-            help="estimator for the verdict; default IPS, or with --clip the clipped estimate. "
+            help="estimator for the verdict; default IPS, or Policy-aware where lists leave out "
+            "candidates that other lists of the query show, or with --clip the clipped estimate. "
             "direct and doubly-robust fit relevance to the log, which intervals by session "
             "treat as known",
         ),

@@ -50,7 +50,9 @@ from ultr_core.learners.trees import LABEL, TREES
 from ultr_core.learners.trees_by_position import KEY as BY_POSITION
 from ultr_core.learners.trees_by_position import LABEL as BY_POSITION_LABEL
 from ultr_core.own_data.fitting import (
+    DEFAULT_METHOD,
     FIT_METHODS,
+    NOBODY_LEAVES,
     OwnFit,
     fit_from_log,
     fold_scores,
@@ -142,6 +144,7 @@ class Fitted:
     def show(self) -> None:
         """Print what was trained, and the checks."""
         print(self.fit.sentence)
+        print(f"It assumes that {NOBODY_LEAVES}.")
         print()
         for finding in self.checks.findings:
             print(finding_line(finding))
@@ -162,8 +165,8 @@ def run(given: Given) -> Fitted:
     needs_curve = not learns_position and given.method not in _WITHOUT_CURVE
     if needs_curve and given.propensities is None and given.eta is None:
         raise InputError(
-            f"--method {given.method} needs propensities; give --propensities CURVE.csv or "
-            f"--eta X, or choose --method {' or '.join(_WITHOUT_CURVE)}.",
+            f"--method {given.method or DEFAULT_METHOD} needs propensities; give --propensities "
+            f"CURVE.csv or --eta X, or choose --method {' or '.join(_WITHOUT_CURVE)}.",
             "no_propensities",
         )
     if of_trees and (asked := [name for name in LINEAR_ONLY if name in given.asked]):
@@ -272,7 +275,11 @@ JOB = Job(
     run,
     options=(
         *OWN_FIELDS,
-        METHOD,
+        replace(
+            METHOD, default="",
+            help="weights of the clicks; default IPS, or Policy-aware where lists leave out "
+            "candidates that other lists of the query show, or with --clip the clipped estimate",
+        ),
         LOGGER_SCORES,
         FIT_LEARNER,
         Cost(

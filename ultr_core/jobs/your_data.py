@@ -17,6 +17,7 @@ from ultr_core.lab.methods import method_of
 from ultr_core.learners.limits import COST
 from ultr_core.own_data.curves import LOG_ITSELF
 from ultr_core.own_data.evaluation import SHOWN_CLIP
+from ultr_core.own_data.fitting import DEFAULT_METHOD
 from ultr_core.propensity import ESTIMATORS, LOG_METHODS, PROPENSITY_METHODS, log_method
 from ultr_core.settings import PARAMETERS
 from ultr_core.words import as_argument
@@ -110,12 +111,17 @@ ESTIMATOR = Choice(
 CARRY_ON = Switch(
     "data-carry-on", "Use the last value of the curve for all positions below it", name="carry_on"
 )
+_HANDS_OVER = (
+    "Policy-aware weights replace IPS if lists leave out candidates that other lists of the query "
+    "show."
+)
 WEIGHTS = replace(
     METHOD, key="data-method", label="Weights of the clicks",
     options={
         key: f"{method_of(ESTIMATORS[key]).label}: {ESTIMATORS[key].counts}"
         for key in METHOD.options
     },
+    help=_HANDS_OVER,
 )  # fmt: skip
 TRAINED = replace(LEARNER, key="data-learner", help="")
 BY_VALIDATION = Switch(
@@ -129,8 +135,7 @@ CHOSEN_CLIP = replace(_POSITIVE, key="data-clip", label="τ")
 JUDGE = Choice(
     "data-judge", "Judge by",
     {key: ESTIMATORS[key].label for key in ("ips", "clipped", "policy-aware")},
-    help="Policy-aware weights replace IPS if lists leave out candidates that other lists of the "
-    "query show.",
+    help=_HANDS_OVER,
 )  # fmt: skip
 JUDGED_AT = replace(
     _POSITIVE, key="data-judging-clip", label="τ of the clipped estimate", name="judging_clip"
@@ -251,7 +256,7 @@ def _files(work: OwnWork) -> dict[str, Any]:
 
 def _training(work: OwnWork) -> dict[str, Any]:
     return {
-        "method": work.method,
+        "method": asked_method(work.method) or None,
         "learner": None if work.learner == TRAINED.default else work.learner,
         "cost": work.cost,
         "clip": work.clip,
@@ -267,7 +272,7 @@ def _judging(work: OwnWork) -> dict[str, Any]:
     ranker = work.judged or (FOLD_SCORES if work.folds else TRAINED_RANKER)
     return {
         "scores" if by_scores else "model": ranker,
-        "method": asked_judge(work.judge) or None,
+        "method": asked_method(work.judge, judges=True) or None,
         "clip": work.judging_clip,
         "shown_whole": work.shown_whole or None,
         "missing_zero": work.missing_zero or None,
@@ -277,9 +282,12 @@ def _judging(work: OwnWork) -> dict[str, Any]:
     }
 
 
-def asked_judge(judge: str) -> str:
-    """The method asked for by name; "" for IPS, and for clipped, for which its clip asks."""
-    return "" if judge in (JUDGE.default, "clipped") else judge
+def asked_method(key: str, *, judges: bool = False) -> str:
+    """The method asked for by name; "" for IPS, which may hand over to policy-aware weights.
+
+    judges: as the judge of a verdict, where also clipped is "", because its clip asks for it.
+    """
+    return "" if key == DEFAULT_METHOD or (judges and key == "clipped") else key
 
 
 def _by_path(work: OwnWork) -> OwnWork:
@@ -385,7 +393,7 @@ def _reading(work: OwnWork) -> str:
 
 
 def _fit_cell(work: OwnWork) -> Cell:
-    scores = needs = ""
+    scores, needs, method = "", "", asked_method(work.method)
     if work.logger_scores is not None:
         scores = f"\n            logger_scores=read_scores({work.logger_scores!r}, corpus),"
         needs = "from ultr_core.files import read_scores\n        "
@@ -397,7 +405,7 @@ def _fit_cell(work: OwnWork) -> Cell:
         from ultr_core.propensity import ESTIMATORS
 
         fit = fit_from_log(
-            corpus, joined.clicks, curve, method={work.method!r}, learner={work.learner!r},
+            corpus, joined.clicks, curve, method={method!r}, learner={work.learner!r},
             cost={work.cost!r}, clip={work.clip!r}, seed={work.seed},{scores}
         )
         print(fit.sentence)
@@ -414,12 +422,13 @@ def _fit_cell(work: OwnWork) -> Cell:
 
 def _evidence_cell(work: OwnWork) -> Cell:
     clip = "" if work.judging_clip is None else f", clip={work.judging_clip}"
+    judge = asked_method(work.judge, judges=True)
     return code(
         f"""
         from ultr_core.own_data.evaluation import evaluate_ranker, judge_by
 
         name = {work.judged or TRAINED_HERE!r}
-        judge = judge_by({asked_judge(work.judge)!r}, corpus, joined.clicks, curve{clip})
+        judge = judge_by({judge!r}, corpus, joined.clicks, curve{clip})
         found = evaluate_ranker(
             corpus, joined.clicks, scores, curve{clip},
             relevant_grade={work.relevant_grade}, name=name, judge=judge,

@@ -46,8 +46,8 @@ _FIT_TAKEN_AS_KNOWN = (
 )
 
 _UNKNOWN = (
-    "If these clicks, or some of them, trained the ranker, the promise does not hold; for scores "
-    "by rankers trained on the other queries' clicks it was not measured."
+    "If these clicks, or some of them, trained the ranker, the promise does not hold, except for "
+    "scores of each query by a ranker trained on the clicks of others."
 )
 _UNTESTED = "candidates that were never shown decide the sign, and no click tests them"
 _IF_RIGHT = "The propensities are assumed to be correct."
@@ -75,9 +75,14 @@ class Gate:
 
     @property
     def bound(self) -> float | None:
-        """One-sided bound above the difference, None if nothing is promised."""
+        """One-sided bound above the difference, None where nothing is promised.
+
+        It includes the most that candidates left out of lists can add (`RankerDifference.unseen`).
+        """
         found = self.difference.estimate
-        return None if self.declined or found is None else upper_bound(found, self.misses)
+        if self.declined or found is None:
+            return None
+        return upper_bound(found, self.misses) + self.difference.unseen[1]
 
     @property
     def passes_at(self) -> float | None:

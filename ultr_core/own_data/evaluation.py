@@ -26,6 +26,7 @@ from ultr_core.inspection import (
     Sees,
     Unshown,
     require_covered,
+    seen_impressions,
     sees_of,
     unshown_candidates,
 )
@@ -39,7 +40,10 @@ from ultr_core.own_data.agreement import (
     warned,
 )
 from ultr_core.own_data.fitting import (
+    DEFAULT_METHOD,
+    NOBODY_LEAVES,
     check_clip,
+    default_estimator,
     informed_on_all,
     logger_feature,
     method_of_key,
@@ -47,7 +51,6 @@ from ultr_core.own_data.fitting import (
 )
 from ultr_core.own_data.refits import Refits
 from ultr_core.propensity import ESTIMATORS, Belief, Estimator, RowNumbers
-from ultr_core.propensity.weights import require_clip
 from ultr_core.risk import (
     Estimate,
     difference_by,
@@ -182,7 +185,7 @@ class Evaluation:
     reports: by key, one for each of ``ESTIMATORS`` that needs no fitted relevance, and the judge's.
     true: the risk from the grades, None if there are none. tied: documents that share their score
     with another document of their query. unshown: what the log leaves out of the candidate sets.
-    notices: sentences. judge: key of the report that sentences use, see `judge_of`. intervals: the
+    notices: sentences. judge: key of the report that sentences use, see `judge_by`. intervals: the
     independent units, sessions or presentations. agreement: `against_weighted_clicks`.
     """
 
@@ -215,7 +218,8 @@ class Evaluation:
         labels: dict[str, list[str]] = {}
         for report in self.risks:
             labels.setdefault(report.assumes, []).append(report.label)
-        return tuple(f"{_listed(names)}: {assumed}." for assumed, names in labels.items())
+        told = (f"{_listed(names)}: {assumed}." for assumed, names in labels.items())
+        return (*told, f"All: {NOBODY_LEAVES}.")
 
     @property
     def sentence(self) -> str:
@@ -282,46 +286,18 @@ INTERVALS_ARE_FOR = (
 
 MEAN_RANK_BY_GRADES = "mean rank over the relevant documents of all queries, each counted once"
 
-JUDGE = ESTIMATORS["ips"]
+JUDGE = ESTIMATORS[DEFAULT_METHOD]
 """The estimator of every verdict, whatever a ranker was trained by: only one judge for both can
 compare two rankers. Click noise does not change its order where every candidate was shown."""
-
-_BY_DOCUMENT = ESTIMATORS["policy-aware"]
-"""The judge in its place where lists leave out candidates that other lists of the query show."""
 
 SHOWN_CLIP = 0.1
 """The threshold of all estimates beside it that have one, where none is asked for."""
 
 
-def judge_of(clip: float | None) -> tuple[Estimator, float]:
-    """The estimator of every verdict, and its threshold: ``JUDGE``, or the clipped one asked for.
-
-    Raises InputError for a clip outside (0, 1].
-    """
-    if clip is None:
-        return JUDGE, 0.0
-    require_clip(clip)
-    return ESTIMATORS["clipped"], clip
-
-
 def default_judge(log: ClickLog, curve: ExaminationCurve, clip: float | None = None) -> Judge:
-    """`judge_of` ``clip``; policy-aware where IPS would give no verdict, but all lists together do.
-
-    IPS divides by the examination of a rank, so a candidate counts only in the draws that show it.
-    Policy-aware weights divide by rho, its examination over all draws, and need rho > 0 alone.
-    """
-    estimator, threshold = judge_of(clip)
-    belief = Belief(curve, threshold)
-    if estimator is not JUDGE or not unshown_candidates(log, curve).withheld:
-        return Judge(estimator, belief)
-    if unshown_candidates(log, curve, sees="document").withheld:
-        return Judge(estimator, belief)
-    told = (
-        f"Lists leave out candidates that other lists of the same query show, so the verdict uses "
-        f"{_BY_DOCUMENT.label} instead of {JUDGE.label}. {_BY_DOCUMENT.label} divides by the mean "
-        "examination of a document over all presentations."
-    )
-    return Judge(_BY_DOCUMENT, belief, (told,))
+    """The judge of every verdict where none is asked for: `default_estimator`."""
+    estimator, told = default_estimator(log, curve, clip)
+    return Judge(estimator, Belief(curve, clip or 0.0), told)
 
 
 @dataclass(frozen=True, eq=False)
@@ -548,7 +524,8 @@ class RankerDifference:
 
     estimate: risk(first) - risk(second), estimated by ``judge``; negative means that the first is
     better; None for a log without clicks, and ``reason`` then says why. unshown: what the log
-    leaves out of the candidate sets; if that is too much, there is no verdict. intervals: as in
+    leaves out of the candidate sets; if that is too much, there is no verdict. unseen: the least
+    and the most that this could add to the difference (`unseen_part`). intervals: as in
     `Evaluation`. trained: the ranker that was trained on these clicks, "" for neither; there is no
     verdict on one that was.
     """
@@ -561,18 +538,23 @@ class RankerDifference:
     intervals: str = BY_PRESENTATION
     judge: str = JUDGE.label
     trained: str = ""
+    unseen: tuple[float, float] = (0.0, 0.0)
+
+    @property
+    def whole(self) -> Estimate | None:
+        """The estimate with an interval that also contains every value of what was left out."""
+        found = self.estimate
+        if found is None:
+            return None
+        return replace(found, low=found.low + self.unseen[0], high=found.high + self.unseen[1])
 
     @property
     def because(self) -> str:
         """Why there is an estimate and yet no verdict, as a clause; "" if there is a verdict."""
         if self.trained:
             return f"{self.trained} was probably trained on them, which makes it look too good"
-        return self._left_out if self.unshown is not None and self.unshown.withheld else ""
-
-    @property
-    def _left_out(self) -> str:
         unshown = self.unshown
-        return f"{unshown.what}, and {unshown.consequence}" if unshown and unshown.what else ""
+        return f"{unshown.what}, and {unshown.consequence}" if unshown and unshown.withheld else ""
 
     @property
     def withheld(self) -> bool:
@@ -582,7 +564,7 @@ class RankerDifference:
     @property
     def sentence(self) -> str:
         """The verdict in one sentence and, in a second sentence, what the log leaves out."""
-        found = self.estimate
+        found = self.whole
         if found is None:
             return f"These clicks cannot compare {self.first} with {self.second}: {self.reason}"
         if self.withheld:
@@ -590,8 +572,18 @@ class RankerDifference:
                 f"These clicks do not show whether {self.first} is better than {self.second}: "
                 f"{self.because}."
             )
-        but = f" But {self._left_out}." if self._left_out else ""
-        return f"{self._verdict(found)}{but}"
+        return f"{self._verdict(found)}{self._but}"
+
+    @property
+    def _but(self) -> str:
+        """What the log leaves out, as a sentence after the verdict, and what follows."""
+        if self.unshown is None or not self.unshown.what:
+            return ""
+        if self.unseen == (0.0, 0.0):
+            return f" But {self.unshown.what}, and {self.unshown.consequence}."
+        what = self.unshown.what
+        allowed = "the interval allows for any relevance of theirs"
+        return f" {what[:1].upper()}{what[1:]}; {allowed}."
 
     def _verdict(self, found: Estimate) -> str:
         size = abs(found.value)
@@ -616,7 +608,9 @@ class RankerDifference:
             "first": self.first,
             "second": self.second,
             "difference": getattr(self.estimate, "value", None),
-            **_numbers(self.estimate, "low", "high"),
+            **_numbers(self.whole, "low", "high"),
+            "unseen_low": self.unseen[0],
+            "unseen_high": self.unseen[1],
             "no_interval": getattr(self.estimate, "no_interval", ""),
             "intervals": self.intervals,
             "withheld": self.withheld,
@@ -705,9 +699,12 @@ def _difference(
         )
     against_shown = others is None
     if others is None:
+        others = ranks_over_draws(log)
+    differences = every = ranks - others
+    if against_shown and judge.sees == "rank":
         # By rank a draw counts what it shows; else also what it leaves out, below its list.
-        others = shown_ranks(log) if judge.sees == "rank" else ranks_over_draws(log)
-    differences = ranks - others
+        differences = ranks - shown_ranks(log)
+    unseen = unseen_part(log, judge, differences, every)
     estimate = judge.difference(log, differences)
     if not estimate.no_interval:
         numbers = judge.estimator.weigh(log, judge.belief)
@@ -717,7 +714,32 @@ def _difference(
             or too_few_telling(log, numbers, differences)
             or _contradicted(agreement if agreement is not None else _agreement(judge, log, ranks))
         )
-    return RankerDifference(*names, estimate, unshown, intervals=intervals_of(log), judge=label)
+    return RankerDifference(
+        *names, estimate, unshown, intervals=intervals_of(log), judge=label, unseen=unseen
+    )
+
+
+def unseen_part(
+    log: ClickLog, judge: Judge, differences: NDArray[np.float64], every: NDArray[np.float64]
+) -> tuple[float, float]:
+    """Sum of least, and of most, that what a log leaves out can add to a difference in risk.
+
+    A document is clicked with some probability r when it is examined. The judge's expectation has
+    n_d r differences_d / N of it: n_d draws, by rank those that show it where users look, else all
+    N_q or none. The difference over all candidates has N_q r every_d / N. What is missing is least
+    or most with r = 0 or 1, for each document on its own.
+
+    differences, every [documents]: of ranks, of the draws that show a document and of all draws.
+    (0, 0) for a fitted relevance, which counts all candidates, and for a log of clicks only, which
+    does not say what was shown.
+    """
+    if judge.sees == "fit" or log.clicks_only:
+        return 0.0, 0.0
+    draws = log.draws[query_of_document(log.query_offsets)]
+    seen = seen_impressions(log, judge.belief.curve)
+    counted_in = np.minimum(seen, draws) if judge.sees == "rank" else np.where(seen > 0, draws, 0.0)
+    missing = (draws * every - counted_in * differences)[counted_in < draws] / log.query_draws
+    return float(np.minimum(missing, 0.0).sum()), float(np.maximum(missing, 0.0).sum())
 
 
 def _agreement(judge: Judge, log: ClickLog, ranks: NDArray[np.float64]) -> tuple[Finding, ...]:

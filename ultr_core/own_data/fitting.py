@@ -14,7 +14,7 @@ from ultr_core.corpus.ranking import expected_ranks, query_of_document
 from ultr_core.errors import InputError, quoted
 from ultr_core.files.score_files import require_finite_scores, scores_for
 from ultr_core.findings import Finding
-from ultr_core.inspection import require_covered
+from ultr_core.inspection import require_covered, unshown_candidates
 from ultr_core.lab.logs import VALIDATION_SHARE
 from ultr_core.lab.methods import ClickData, Method, method_of
 from ultr_core.lab.training import final_fit, informed, select, usable_clips, weights_by
@@ -49,9 +49,46 @@ FIT_METHODS = tuple(
 train."""
 
 DEFAULT_METHOD = "ips"
+"""What weights clicks where nothing else is asked for, if all lists of a query show the same."""
+
+NOBODY_LEAVES = "no user leaves after a click (λ = 1)"
+"""What fits and estimates of a reader's log assume beside what their estimators do."""
+
+_BY_DOCUMENT = ESTIMATORS["policy-aware"]
 
 Tell = Callable[[str], None]
 _NO_THRESHOLD = "; validation chose τ = 0, no threshold"
+
+
+def default_estimator(
+    log: ClickLog, curve: ExaminationCurve, clip: float | None = None
+) -> tuple[Estimator, tuple[str, ...]]:
+    """The estimator that trains and judges where none is asked for, and a sentence on it if needed.
+
+    IPS, or the clipped estimator for a ``clip``. IPS divides by the examination of a rank, so a
+    candidate counts only in the draws that show it; where lists leave out candidates that other
+    lists of the query show, policy-aware weights divide by rho, the examination over all draws,
+    unless so many candidates are never shown that these give no verdict either. The two are equal
+    where all lists of a query show the same candidates at the same ranks.
+
+    Raises InputError for a clip outside (0, 1], a clicked position that the curve does not cover,
+    or a wrong type of log or curve.
+    """
+    require_log(log)
+    require_curve(curve)
+    if clip is not None:
+        require_clip(clip)
+        return ESTIMATORS["clipped"], ()
+    require_covered(log, curve)
+    usual, found = ESTIMATORS[DEFAULT_METHOD], unshown_candidates(log, curve, sees="document")
+    if found.clicks_only or found.withheld or not found.sometimes:
+        return usual, ()
+    told = (
+        "Lists leave out candidates that other lists of the same query show, so "
+        f"{_BY_DOCUMENT.label} replaces {usual.label}: it divides by the mean examination of a "
+        "document over all presentations."
+    )
+    return _BY_DOCUMENT, (told,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +189,7 @@ def fit_from_log(
     log: ClickLog,
     curve: ExaminationCurve,
     *,
-    method: str = DEFAULT_METHOD,
+    method: str = "",
     learner: str = SVM.key,
     cost: float | None = None,
     clip: float | None = None,
@@ -165,18 +202,18 @@ def fit_from_log(
 ) -> OwnFit:
     """Train a ranker on a log of this corpus, as section 6 does.
 
-    method: one of ``FIT_METHODS``. learner: a key of ``LEARNERS``. cost: the paper's C. If it is
-    None, C is chosen on the clicks of held-out queries by the estimator's own estimate, unclipped
-    if the clicks allow it (sections 7.1 and 7.2), and so is the estimator's threshold, if it has
-    one and ``clip`` is None. The held-out queries are the ``validation`` queries; without them,
-    ``VALIDATION_SHARE`` of the clicked queries, drawn with ``seed``, are held out, and the returned
-    ranker is trained on all queries with the chosen values. ``callback`` is called at every
-    iteration of every fit, of which there are `fits_of` before close settings are fitted again; it
-    may raise an exception to end them. ``pairs`` limits the pairs of a weighted document and
-    another document of its query, for learners that learn from pairs. ``logger_scores``
-    [documents]: of the ranker that showed the documents, one more feature of the relevance fit;
-    held-out queries are then drawn from this corpus, because no scores are known for
-    ``validation``.
+    method: one of ``FIT_METHODS``, or "" for `default_estimator`. learner: a key of ``LEARNERS``.
+    cost: the paper's C. If it is None, C is chosen on the clicks of held-out queries by the
+    estimator's own estimate, unclipped if the clicks allow it (sections 7.1 and 7.2), and so is the
+    estimator's threshold, if it has one and ``clip`` is None. The held-out queries are the
+    ``validation`` queries; without them, ``VALIDATION_SHARE`` of the clicked queries, drawn with
+    ``seed``, are held out, and the returned ranker is trained on all queries with the chosen
+    values. ``callback`` is called at every iteration of every fit, of which there are `fits_of`
+    before close settings are fitted again; it may raise an exception to end them. ``pairs`` limits
+    the pairs of a weighted document and another document of its query, for learners that learn from
+    pairs. ``logger_scores`` [documents]: of the ranker that showed the documents, one more feature
+    of the relevance fit; held-out queries are then drawn from this corpus, because no scores are
+    known for ``validation``.
 
     Raises InputError for an unknown method or learner, a clip outside (0, 1] or for a method that
     has none, scores for a method that fits no relevance, a clicked position without propensity,
@@ -185,6 +222,7 @@ def fit_from_log(
     """
     tell = progress if progress is not None else lambda text: None
     from_pairs = learner_named(learner).from_pairs
+    method, instead = method_or_default(method, log, curve, clip)
     ready = prepared(
         method_of_key(method, learner), corpus, log, curve, clip=clip, validation=validation,
         seed=seed, logger_scores=logger_scores, from_pairs=from_pairs,
@@ -214,13 +252,23 @@ def fit_from_log(
     belief = replace(belief, clip=chosen.clip)
     scored = ranker.score(corpus)
     agreement = agreement_on(estimator, whole, belief, known.ridge, scored, shown)
-    said = (*ready.notices, *known.notices, *chosen.notices, *warned(agreement))
+    said = (*instead, *ready.notices, *known.notices, *chosen.notices, *warned(agreement))
     given = frozenset(name for name, value in (("cost", cost), ("clip", clip)) if value is not None)
     return OwnFit(
         ranker, weights, estimator.key, float(chosen.cost), chosen.clip, chosen.words,
         log.query_draws, said, clicked_documents(log), learner, method, known.test, belief,
         known.ridge, given, agreement, whole.scores, fingerprint(corpus, shown),
     )  # fmt: skip
+
+
+def method_or_default(
+    method: str, log: ClickLog, curve: ExaminationCurve, clip: float | None
+) -> tuple[str, tuple[str, ...]]:
+    """The key of the estimator asked for, or of `default_estimator` for "" with its sentence."""
+    if method:
+        return method, ()
+    estimator, told = default_estimator(log, curve, clip)
+    return estimator.key, told
 
 
 @dataclass(frozen=True, eq=False)

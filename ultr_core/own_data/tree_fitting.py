@@ -29,7 +29,6 @@ from ultr_core.learners.trees import (
 )
 from ultr_core.own_data.agreement import warned
 from ultr_core.own_data.fitting import (
-    DEFAULT_METHOD,
     Tell,
     agreement_on,
     chosen_on,
@@ -37,6 +36,7 @@ from ultr_core.own_data.fitting import (
     folds_of,
     known_of_rest,
     method_of_key,
+    method_or_default,
     part_of_shown,
     prepared,
     scores_by_fold,
@@ -125,7 +125,7 @@ def fit_trees_from_log(
     log: ClickLog,
     curve: ExaminationCurve,
     *,
-    method: str = DEFAULT_METHOD,
+    method: str = "",
     clip: float | None = None,
     validation: tuple[Corpus, ClickLog] | None = None,
     seed: int = 0,
@@ -134,14 +134,15 @@ def fit_trees_from_log(
 ) -> TreeFit:
     """Grow trees on a log of this corpus; see `ultr_core.learners.trees`.
 
-    method: one of ``FIT_METHODS``, whose u and v give the targets. The number of trees, and the
-    threshold where ``clip`` is None, are chosen on the clicks of held-out queries, as in
-    `fit_from_log`; the trees that are returned are grown on all queries. ``logger_scores``: as
-    there. Raises InputError as `fit_from_log` does, for a log of clicks only, and if LightGBM is
-    not installed.
+    method: one of ``FIT_METHODS``, whose u and v give the targets, or "" as there. The number of
+    trees, and the threshold where ``clip`` is None, are chosen on the clicks of held-out queries,
+    as in `fit_from_log`; the trees that are returned are grown on all queries. ``logger_scores``:
+    as there. Raises InputError as `fit_from_log` does, for a log of clicks only, and where LightGBM
+    is not installed.
     """
     tell = progress if progress is not None else lambda text: None
     lightgbm()
+    method, instead = method_or_default(method, log, curve, clip)
     ready = prepared(
         method_of_key(method), corpus, log, curve, clip=clip, validation=validation, seed=seed,
         logger_scores=logger_scores, from_pairs=False,
@@ -160,8 +161,8 @@ def fit_trees_from_log(
     agreement = agreement_on(estimator, whole, belief, known.ridge, ranker.score(corpus), log)
     return TreeFit(
         ranker, estimator.key, belief.clip, why, log.total_clicks, log.query_draws,
-        clicked_documents(log), (*known.notices, *warned(agreement)), method, belief, known.test,
-        known.ridge, agreement, whole.scores, fingerprint(corpus, log),
+        clicked_documents(log), (*instead, *known.notices, *warned(agreement)), method, belief,
+        known.test, known.ridge, agreement, whole.scores, fingerprint(corpus, log),
     )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from ultr_core.errors import InputError
 from ultr_core.fields import Choice
 from ultr_core.figures import evidence_figure
 from ultr_core.inspection import Inspection, JoinedLog, Sees, inspect_together, unshown_candidates
-from ultr_core.jobs.your_data import JUDGE, JUDGED_AT, JUDGED_WHOLE, asked_judge
+from ultr_core.jobs.your_data import JUDGE, JUDGED_AT, JUDGED_WHOLE, asked_method
 from ultr_core.own_data.evaluation import (
     INTERVALS_ARE_FOR,
     MEAN_RANK_BY_GRADES,
@@ -105,7 +105,8 @@ def evidence_step(
         judge = own.make(
             "judge", token,
             lambda: judge_by(
-                asked_judge(kept(JUDGE)), corpus, joined.clicks, propensities.curve, clip=clip
+                asked_method(str(kept(JUDGE)), judges=True), corpus, joined.clicks,
+                propensities.curve, clip=clip,
             ),
         )  # fmt: skip
         found = own.make(

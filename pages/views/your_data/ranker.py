@@ -52,6 +52,7 @@ from ultr_core.jobs.your_data import (
     TRAINED,
     TRAINED_HERE,
     WEIGHTS,
+    asked_method,
 )
 from ultr_core.learners import learner_named
 from ultr_core.learners.problem import Progress
@@ -114,9 +115,9 @@ def train(
     with turn(place), within(VISITORS_TRAINING_SECONDS):
         try:
             found = fit_from_log(
-                corpus, log, curve, method=plan.method, cost=plan.cost, clip=plan.clip,
-                seed=plan.seed, learner=plan.learner, callback=watch, pairs=VISITORS_PAIRS,
-                logger_scores=logger_scores,
+                corpus, log, curve, method=asked_method(plan.method), cost=plan.cost,
+                clip=plan.clip, seed=plan.seed, learner=plan.learner, callback=watch,
+                pairs=VISITORS_PAIRS, logger_scores=logger_scores,
             )  # fmt: skip
         except InputError as error:
             found = error
@@ -278,8 +279,9 @@ def _train(
     found = own.peek("fit", token)
     fit = found if isinstance(found, OwnFit) else None
     clip = fit.clip if fit is not None and _clips(plan.method) else plan.clip or 0.0
+    used = ESTIMATORS[plan.method if fit is None else fit.method]
     checks = inspect_together(
-        joined, corpus, propensities.curve, estimator=ESTIMATORS[plan.method], clip=clip,
+        joined, corpus, propensities.curve, estimator=used, clip=clip,
         from_pairs=learner_named(plan.learner).from_pairs,
     )  # fmt: skip
     st.markdown("**Do log, corpus and propensities fit together?**")

@@ -12,10 +12,12 @@ from ultr_core.corpus import Corpus
 from ultr_core.own_data import provenance
 from ultr_core.own_data.fitting import part_of_log
 from ultr_core.own_data.provenance import (
-    FEWEST_CLICKS,
+    FALSE_ALARMS,
     KEPT,
     MUCH,
     Provenance,
+    _divergence,
+    chance_of_counts,
     counts_of,
     fingerprint,
     trained_on,
@@ -128,5 +130,42 @@ def test_what_cannot_be_known_is_none(
     monkeypatch.setattr(provenance, "FEWEST_CLICKS", int(logs[0].clicks_per_query.max()) + 1)
     record: Record = {"fingerprint": fingerprint(corpus, logs[0])}
     assert record["fingerprint"] == [] and trained_on(corpus, logs[0], record).trained is None
-    assert FEWEST_CLICKS == 5
     assert trained_on(corpus, logs[0], counts_of(logs[0])).trained is True
+
+
+def navigational(corpus: Corpus, shown: int, rate: float, seed: int) -> ClickLog:
+    """Queries for one site: each list is shown equally often, and its first document is clicked."""
+    rank = np.arange(corpus.n_documents) - np.repeat(corpus.query_offsets[:-1], corpus.sizes) + 1
+    clicks = np.random.default_rng(seed).binomial(shown, np.where(rank == 1, rate, 0.0))
+    return ClickLog(
+        np.arange(rank.size), rank, np.full(rank.size, shown), clicks, shown * corpus.n_queries,
+        corpus.query_offsets,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("shown", "rate", "known"), [(10, 0.9, True), (10, 1.0, False)])
+def test_logs_of_queries_for_one_site_agree_by_chance_and_are_not_accused(
+    corpus: Corpus, shown: int, rate: float, known: bool
+) -> None:
+    """Clicks on 10 of 10 and 9 of 10 lists repeat; at 1.0 no count tells two logs apart.
+
+    20 pairs of independent logs; the bound on a false alarm is 1% each, and far from sharp.
+    """
+    for seed in range(20):
+        first, second = (navigational(corpus, shown, rate, 2 * seed + n) for n in (0, 1))
+        record: Record = {"fingerprint": fingerprint(corpus, first), **counts_of(first)}
+        assert trained_on(corpus, second, record).trained is None
+        assert trained_on(corpus, first, record).trained is (True if known else None)
+
+
+def test_the_chance_that_counts_repeat_is_bounded_for_every_probability() -> None:
+    """Two rows, 3 of 4 and 0 of 2 clicked: at most 4 (3/4)^3 (1/4), at p = 3/4 and p = 0."""
+    log = ClickLog([0, 1, 2], [1, 2, 1], [4, 2, 1], [3, 0, 1], 5, [0, 2, 3], draws=[4, 1])
+    bound = chance_of_counts(log)
+    assert bound == pytest.approx([27 / 64, 1.0])
+    p = np.linspace(0, 1, 101)
+    assert np.all(4 * p**3 * (1 - p) <= bound[0] + 1e-12)
+    # 5 of 5 queries agree, each with 1/4 at most: exp(-5 KL) is 1/4^5, the exact probability.
+    assert np.exp(-5 * _divergence(1.0, 0.25)) == pytest.approx(4.0**-5)
+    assert _divergence(0.5, 0.5) == 0
+    assert FALSE_ALARMS <= 0.01
