@@ -16,12 +16,12 @@ BREAK = Choice(
     "What breaks",
     {
         "few-clicks": "Few clicks",
-        "trust-steep": "Trust in the top",
+        "trust-steep": "Trust",
         "trust-mild": "Mild trust",
         "leaving": "Leaving",
         "cut": "Lists of ten",
-        "wrong-curve": "Wrong propensities",
-        "towers": "Unknown propensities",
+        "wrong-curve": "Wrong p",
+        "towers": "Unknown p",
     },
 )
 """Keys of the studies of repairs."""
