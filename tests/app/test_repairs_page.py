@@ -11,7 +11,14 @@ from streamlit.testing.v1 import AppTest
 
 from pages.app import link, server_lab
 from pages.views.repairs import view as page_view
-from pages.views.repairs.words import enumerated, fraction_text, logger_rows, of_break
+from pages.views.repairs.words import (
+    enumerated,
+    fraction_text,
+    linked_rows,
+    logger_rows,
+    of_break,
+    tower_rows,
+)
 from tests.app.pages import open_savers
 from tests.meaning import mentions
 from ultr_core.jobs.links import NOTEBOOK_PAGES
@@ -95,13 +102,13 @@ def test_a_break_makes_its_point_untouched_and_trains_nothing(
         found = result.estimate(key, result.point(45_000))
         assert found is not None
         assert f"{found.value:.2f}"[:-1] in risks
-    assert mentions(users, "1", "20")
+    assert mentions(users, "1", "8" if name == "towers" else "20")
     assert curve
     labels = [expander.label for expander in app.expander]
     for claim in judge(result):
         assert any(claim.rule.statement in label for label in labels)
-    assert len(app.table[0].value) == len(SMALL_CASES[name])
-    assert len(app.table) == (2 if name == "cut" else 1)
+    assert len(app.table[0].value) == (4 if name == "towers" else len(SMALL_CASES[name]))
+    assert len(app.table) == (2 if name in ("cut", "towers") else 1)
     assert "python -m ultr_core reproduce" in words(app)
     assert not made
     assert len(open_savers(app).get("download_button")) == 15
@@ -116,6 +123,20 @@ def test_the_line_says_which_is_unbiased_and_by_how_much_others_are_off() -> Non
     assert fraction_text(SMALL_CASES["trust-mild"]["propensity"].largest_error) == "3.23"
     assert fraction_text(Fraction(6841, 1800)) == "3.80 (6841/1800)"
     assert fraction_text(Fraction(4)) == "4.00"
+
+
+def test_the_tables_of_towers_have_what_the_proofs_find() -> None:
+    rows = linked_rows()
+    assert [(row["Parts"], row["Left open"]) for row in rows] == [
+        ("4", "4"), ("3", "3"), ("1", "1"), ("4", "0"),
+    ]  # fmt: skip
+    fits = tower_rows()
+    assert [row["Form"] for row in fits] == ["Additive", "Additive", "Product", "Product"]
+    truth = {f"Logger: {logger}": "0.125" for logger in ("random", "fair", "perfect")}
+    for row in fits[::2]:
+        assert row.items() >= truth.items()
+    assert fits[3]["Logger: perfect"] == "0.021" < fits[3]["Logger: fair"] < "0.125"
+    assert mentions(enumerated("towers"), 4, 1, "0.021", "0.125")
 
 
 def test_the_table_of_loggers_has_holes_weights_and_prices() -> None:
@@ -224,4 +245,4 @@ def test_a_run_trains_on_the_servers_corpus_with_the_visitors_seed(
 
 def test_the_switch_that_breaks_the_same_is_one_of_the_proofs() -> None:
     assert set(page_view.SWITCH.values()) <= set(BREAKS)
-    assert set(page_view.SWITCH) == set(REPAIRS) - {"few-clicks"}
+    assert set(page_view.SWITCH) == set(REPAIRS) - {"few-clicks", "towers"}

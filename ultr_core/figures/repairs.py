@@ -145,7 +145,7 @@ ABOVE = ("above-0", "above-1", "above-2")
 FITTED = {logger: f"tower-{logger}" for logger in LOGGERS}
 """By logger: what the position tower that is fitted to its clicks takes as examination."""
 NAMES = {
-    **{part: f"tower, {logger} logger" for logger, part in FITTED.items()},
+    **{part: f"{logger} logger" for logger, part in FITTED.items()},
     ABOVE[0]: "no click above",
     ABOVE[1]: "one click above",
     ABOVE[2]: "two clicks above",
@@ -188,7 +188,7 @@ def towers_figure(*, theme: Theme = "light") -> Figure:
     data, told = _rows_and_words(series)
     return Figure(
         "towers", "Position tower by logger",
-        f"Probability that a user looks at rank 1 to {SIZE}, and as fitted: {told}.",
+        f"Probability that a user looks at rank 1 to {SIZE}, and as fitted by logger: {told}.",
         data, _users(tuple(series), SIZE, 0, theme), height=250,
     )  # fmt: skip
 

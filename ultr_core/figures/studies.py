@@ -127,6 +127,9 @@ SHORT_NAMES: Mapping[str, str] = MappingProxyType(
         "replace-last": "Replace last",
         "plackett-luce": "Plackett-Luce",
         "mixture": "Mixture",
+        "one-tower": "One tower",
+        "two-towers-additive": "Additive",
+        "two-towers-product": "Product",
         "hindsight": "Hindsight",
         "hindsight-doubly-robust": "Hindsight DR",
         "skyline": "Skyline",
@@ -140,6 +143,7 @@ _SLOTS = {
     "naive": -1, "propensity": 0, "clipped": 1, "affine": 1, "replace-last": 1, "too-steep": 1,
     "skip-above": 2, "direct": 2, "affine-doubly-robust": 2, "plackett-luce": 2, "too-flat": 2,
     "hindsight": 1, "hindsight-doubly-robust": 2, "doubly-robust": 3, "mixture": 4,
+    "one-tower": 1, "two-towers-additive": 2, "two-towers-product": 3,
 }  # fmt: skip
 """No two of a study are equal."""
 _SIDE_BY_SIDE: Any = {

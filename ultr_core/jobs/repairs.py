@@ -16,11 +16,12 @@ BREAK = Choice(
     "What breaks",
     {
         "few-clicks": "Few clicks",
-        "trust-steep": "Trust in the top",
+        "trust-steep": "Trust",
         "trust-mild": "Mild trust",
         "leaving": "Leaving",
         "cut": "Lists of ten",
-        "wrong-curve": "Wrong propensities",
+        "wrong-curve": "Wrong p",
+        "towers": "Unknown p",
     },
 )
 """Keys of the studies of repairs."""
@@ -107,6 +108,13 @@ def cells(state: PageState) -> list[Cell]:
             """
         ),
         code("from ultr_core.figures import repair_figure\n\nrepair_figure(result, point)"),
+        *(_linked() if name == "towers" else _enumerated(name)),
+    ]
+
+
+def _enumerated(name: str) -> list[Cell]:
+    """The error of every method of a break, as a fraction."""
+    return [
         words(
             """
             ## Enumerated
@@ -125,6 +133,36 @@ def cells(state: PageState) -> list[Cell]:
                 print(f"{{method:24}} {{case.largest_error}}  {{pairs}}")
             """
         ),
+    ]
+
+
+def _linked() -> list[Cell]:
+    """What clicks determine of two towers, whatever their number."""
+    return [
+        words(
+            """
+            ## What clicks determine
+
+            Four ranks, relevance free for each document: parts of the ranks that moved documents
+            link, and directions that clicks leave open. Then exp(b) at the last rank of eight,
+            fitted to expected clicks; relevance is linear in the features, or has a product of two.
+            """
+        ),
+        code(
+            """
+            from ultr_core.learners import JOINS
+            from ultr_core.proofs.towers import CURVED, LOGGERS, SWAPS, LinkedRanks, TowerCase
+
+            for case in [*map(LinkedRanks, SWAPS), LinkedRanks(shared=True)]:
+                free = "shared" if case.shared else "free"
+                print(case.swaps, free, case.parts, case.undetermined)
+            for form in JOINS:
+                for curved in (0.0, CURVED):
+                    fits = [TowerCase(form, curved=curved).fit(logger) for logger in LOGGERS]
+                    print(form, curved, [f"{fit.examination[-1]:.3f}" for fit in fits])
+            """
+        ),
+        code("from ultr_core.figures.repairs import towers_figure\n\ntowers_figure()"),
     ]
 
 

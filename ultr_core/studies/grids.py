@@ -254,6 +254,16 @@ STUDIES: Mapping[str, Study] = MappingProxyType(
                 ),
                 repaired_by=("propensity",), read_at=45_000,
             ),
+            Study(
+                "towers", None, "5.3, later work", "Learning without known propensities",
+                ("clicks",), None, _DEFAULT_USERS, _OF_REPAIRS,
+                methods=(
+                    "production", "naive", "one-tower", "two-towers-additive",
+                    "two-towers-product", "propensity", "skyline",
+                ),
+                repaired_by=("two-towers-additive", "two-towers-product", "propensity"),
+                read_at=45_000,
+            ),
         )
     }
 )  # fmt: skip

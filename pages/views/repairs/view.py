@@ -13,17 +13,21 @@ from pages.app.frame import Draw, offer_files, show_chart, show_figure, theme
 from pages.app.registry import PROOFS, RUN
 from pages.app.slots import Slot
 from pages.views.repairs.words import (
+    TOWERS,
     WORDS,
     enumerated,
     exact_rows,
     how_enumerated,
+    how_linked,
+    linked_rows,
     listed,
     logger_rows,
     of_break,
+    tower_rows,
 )
 from pages.views.studies import run
 from pages.views.studies.page import claims_section, run_button, run_plan
-from ultr_core.figures.repairs import repair_figure, users_figure
+from ultr_core.figures.repairs import repair_figure, towers_figure, users_figure
 from ultr_core.figures.studies import cut_words, study_figure
 from ultr_core.jobs.proofs import switch_key
 from ultr_core.jobs.repairs import ACTS, AT, BREAK, CLICKS, offered_clicks
@@ -75,7 +79,11 @@ def show(page: PageContext) -> None:
     broken, repaired = st.columns([0.42, 0.58], gap="medium")
     with broken, st.container(key="broken", gap="xsmall"):
         st.markdown(breaks)
-        draw_users = partial(users_figure, plan.points[0].settings, BELIEVING.get(name, ()))
+        draw_users: Draw = (
+            towers_figure
+            if name == TOWERS
+            else partial(users_figure, plan.points[0].settings, BELIEVING.get(name, ()))
+        )
         _picture(draw_users)
     with repaired, st.container(key="repaired", gap="xsmall"):
         st.markdown(repairs)
@@ -152,8 +160,13 @@ def _details(name: str, result: StudyResult | None) -> None:
         st.markdown(_made(result))
         claims_section(judge(result), "Claims of later work")
     st.subheader("The enumeration in full")
-    st.table(exact_rows(name), alt="Largest error, wrong pairs and spread of every ranker")
-    st.markdown(how_enumerated())
+    if name == TOWERS:
+        st.table(linked_rows(), alt="Parts of the ranks, and what clicks leave open")
+        st.table(tower_rows(), alt="Position tower at the last rank by form and logger")
+        st.markdown(how_linked())
+    else:
+        st.table(exact_rows(name), alt="Largest error, wrong pairs and spread of every ranker")
+        st.markdown(how_enumerated())
     methods = STUDIES[name].methods
     st.markdown(listed((STUDY_METHODS[m].label, STUDY_METHODS[m].description) for m in methods))
     if name == "cut":

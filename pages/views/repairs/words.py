@@ -8,8 +8,19 @@ from fractions import Fraction
 import numpy as np
 
 from ultr_core.content import read
+from ultr_core.learners import JOINS
 from ultr_core.proofs.repairs import CLIP, FITTED, PAIRS, RANKINGS, Enumerated
 from ultr_core.proofs.small_cases import SMALL_CASES
+from ultr_core.proofs.towers import (
+    CURVED,
+    LOG_EXAMINATION,
+    PLACES,
+    SIZE,
+    SWAPS,
+    LinkedRanks,
+    TowerCase,
+)
+from ultr_core.proofs.towers import LOGGERS as LOGGERS_OF_TOWERS
 from ultr_core.studies import LOSSES, STUDIES, STUDY_METHODS, pays_from, shipped_result
 from ultr_core.users import LOGGERS
 from ultr_core.users.loggers import EXAMPLE, shown_by
@@ -27,6 +38,9 @@ LINE = {
     "wrong-curve": ("too-steep", ("propensity",)),
 }
 """By break: the method that the line below the pictures begins with, and those that follow."""
+
+TOWERS = "towers"
+"""The break that fits instead of weighting: what clicks determine takes the place of bias."""
 
 NEEDING = {"last": "replace-last", "mixture": "mixture", "robust": "doubly-robust"}
 """Repairs of short lists by their words in the limits."""
@@ -63,6 +77,13 @@ def fraction_text(value: Fraction) -> str:
 
 def enumerated(name: str) -> str:
     """What the enumeration finds for a break, and for its repair, in a line."""
+    if name == TOWERS:
+        alone, chained = LinkedRanks(), LinkedRanks(SWAPS[-1])
+        return WORDS.text(
+            "linked", ranks=PLACES, alone=int(alone.parts), chained=int(chained.parts),
+            last=SIZE, truly=np.exp(LOG_EXAMINATION[-1]),
+            perfect=_curved("product").fit("perfect").examination[-1],
+        )  # fmt: skip
     cases = SMALL_CASES[name]
     if name == "few-clicks":  # what breaks is not bias but spread
         clipped, robust = cases["clipped"], cases["doubly-robust"]
@@ -122,6 +143,42 @@ def exact_rows(name: str) -> list[dict[str, str]]:
         }
         for method, case in SMALL_CASES[name].items()
     ]
+
+
+def linked_rows() -> list[dict[str, str]]:
+    """What clicks determine of a position tower by what is shown, for a table."""
+    labels = WORDS.texts("links")
+    cases = [LinkedRanks(swaps) for swaps in SWAPS]
+    cases.append(LinkedRanks(shared=True))
+    return [
+        {"Shown": labels[n], "Parts": f"{case.parts:d}", "Left open": f"{case.undetermined:d}"}
+        for n, case in enumerate(cases)
+    ]
+
+
+def tower_rows() -> list[dict[str, str]]:
+    """What the position tower takes for examination of the last rank, for a table."""
+    cases = [(form, case) for form in JOINS for case in (TowerCase(form), _curved(form))]
+    return [
+        {
+            "Form": JOINS[form].label,
+            "Relevance": WORDS.text("curved" if case.curved else "linear"),
+            **{
+                f"Logger: {logger}": f"{case.fit(logger).examination[-1]:.3f}"
+                for logger in LOGGERS_OF_TOWERS
+            },
+        }
+        for form, case in cases
+    ]
+
+
+def how_linked() -> str:
+    """What the tables of the towers hold."""
+    return WORDS.text("towers_table", last=SIZE, truly=np.exp(LOG_EXAMINATION[-1]))
+
+
+def _curved(form: str) -> TowerCase:
+    return TowerCase(form, curved=CURVED)
 
 
 def logger_rows() -> list[dict[str, str]]:

@@ -64,7 +64,7 @@ def test_the_largest_error_is_the_fraction_worked_out_by_hand(place: tuple[str, 
 
 
 def test_every_break_has_a_repair_that_keeps_all_pairs_and_a_method_that_does_not() -> None:
-    assert set(SMALL_CASES) == set(REPAIRS)
+    assert set(SMALL_CASES) == set(REPAIRS) - {"towers"}  # fitted, not weighted
     for name, cases in SMALL_CASES.items():
         study = STUDIES[name]
         trained = {key for key in study.methods if key not in FIXED_METHODS}
