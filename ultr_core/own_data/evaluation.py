@@ -581,9 +581,8 @@ class RankerDifference:
             return ""
         if self.unseen == (0.0, 0.0):
             return f" But {self.unshown.what}, and {self.unshown.consequence}."
-        what = self.unshown.what
-        allowed = "the interval allows for any relevance of theirs"
-        return f" {what[:1].upper()}{what[1:]}; {allowed}."
+        left_out = self.unshown.what
+        return f" The interval allows for any relevance of what the log leaves out: {left_out}."
 
     def _verdict(self, found: Estimate) -> str:
         size = abs(found.value)
