@@ -582,7 +582,7 @@ class RankerDifference:
         if self.unseen == (0.0, 0.0):
             return f" But {self.unshown.what}, and {self.unshown.consequence}."
         what = self.unshown.what
-        allowed = "the interval allows for any relevance of theirs"
+        allowed = "the interval allows for any relevance they may have"
         return f" {what[:1].upper()}{what[1:]}; {allowed}."
 
     def _verdict(self, found: Estimate) -> str:
