@@ -149,9 +149,7 @@ TREE_NUMBERS = Limit(
 )
 """Of a LightGBM model, its settings included."""
 
-TREES = Limit(
-    20_000, "trees", "each takes some kilobytes and a step of its own", "grow fewer trees"
-)
+TREES = Limit(20_000, "trees", "each takes a few kilobytes and a separate step", "grow fewer trees")
 """Of a LightGBM model; rankers have hundreds."""
 
 ROWS_WITHOUT_FEATURES = Limit(
@@ -235,7 +233,7 @@ VISITORS_SCORING_SECONDS = Limit(
     30, "seconds", "the page computes it while all other visitors wait",
     "use the command evaluate, which has no such limit, or add its scores instead",
 )  # fmt: skip
-"""For scoring a visitor's corpus by a ranker from a file; 1,000 trees take some 1 s."""
+"""For scoring a visitor's corpus by a ranker from a file; 1,000 trees take about 1 s."""
 
 SERVER_TRAINING_SECONDS = Limit(
     1_800, "seconds", "rankers on this server's corpus are trained one at a time",

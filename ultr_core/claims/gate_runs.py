@@ -189,8 +189,8 @@ def shown_to_users(lab: Lab, queries: LoggedQueries) -> Shown:
     worse = [near[n] for n in np.argsort(truth) if truth[n] > _ROUNDING][:CANDIDATES]
     if len(worse) < CANDIDATES:
         raise InputError(
-            f"Of {_TRIED} rankers near production only {len(worse)} are worse than it, and "
-            f"{CANDIDATES} are needed; choose a corpus with more queries."
+            f"Only {len(worse)} of {_TRIED} rankers near production are worse than production; "
+            f"{CANDIDATES} are needed, so choose a corpus with more queries."
         )
     far = [difference(world.skyline.coefficients), difference(-own)]
     return Shown(

@@ -56,7 +56,7 @@ METHODS = Choices(
 
 LEARNER = Choice(
     "learner", "Learner", {"svm": "Ranking SVM", "trees": "Trees", "both": "Both"},
-    help="what learns from the clicks; trees need the package lightgbm and have keys such as "
+    help="learner trained on the clicks; trees need the package lightgbm and have keys such as "
     "propensity-trees in --json, with trees (their number) instead of costs",
 )  # fmt: skip
 
@@ -153,7 +153,7 @@ def _methods(given: Given) -> tuple[str, ...] | None:
             )
         if RANKERS[key].learner != SVM:
             raise InputError(
-                f"{RANKERS[key].label} is itself another learner than the ranking SVM; leave {key} "
+                f"{RANKERS[key].label} already has its own learner; leave {key} "
                 f"out of the methods, or choose the learner {LEARNER.default}.",
                 LEARNER.name,
             )

@@ -159,7 +159,8 @@ def run(given: Given) -> Fitted:
     if learns_position and (asked := [name for name in WEIGHTS_ONLY if name in given.asked]):
         raise InputError(
             f"{BY_POSITION_LABEL} learn from clicks without weights, so they have no "
-            f"{', '.join(map(option_of, asked))}; leave out or choose --learner {TREES}.",
+            f"{', '.join(map(option_of, asked))}; leave {'it' if len(asked) == 1 else 'them'} out "
+            f"or choose --learner {TREES}.",
             "learner",
         )
     needs_curve = not learns_position and given.method not in _WITHOUT_CURVE

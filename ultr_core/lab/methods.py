@@ -291,7 +291,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 BY_POSITION,
                 BY_POSITION_LABEL,
                 "LightGBM's lambdarank with positions: trees and a number for each rank, fitted "
-                "to the clicks together; needs no propensities, but the package LightGBM.",
+                "to the clicks together; it needs the package lightgbm, but no propensities.",
                 LOG_FIELDS,
                 grower=_grow_by_position,
                 asked=True,

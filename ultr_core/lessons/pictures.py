@@ -43,8 +43,8 @@ VISITS = 1_000
 
 SHARES = {
     ON_AVERAGE: "One, chosen beforehand",
-    ALONE: f"Best of {CANDIDATES}, as the only one",
-    SHARED: f"Best of {CANDIDATES}, counted as such",
+    ALONE: f"Best of {CANDIDATES}, counted as one",
+    SHARED: f"Best of {CANDIDATES}, all counted",
 }
 """By row of the gate's shares: what it is called in their picture."""
 
@@ -171,7 +171,7 @@ def gate_shares(lab: Lab, theme: Theme) -> Figure:
     return interval_dots(
         pd.DataFrame(rows), name="gate-shares", title="How often a worse ranker passes the gate",
         alt_text=f"Share of logs in which a ranker worse than production passes: {told}.",
-        x_title=f"Share of logs (dash: promised, {PROMISE:.0%})", number=".0%", level=PROMISE,
+        x_title=f"Share of logs (dashed: promised, {PROMISE:.0%})", number=".0%", level=PROMISE,
         include=(0.0,), theme=theme,
     )  # fmt: skip
 

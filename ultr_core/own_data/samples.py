@@ -219,7 +219,7 @@ _CORPUS_SEED, _OTHER_RANKER_SEED = 7, 11
 _LISTS_OF_LEAVING = (
     "Each of the {rankers} rankers shows a query in one fixed list; lists that change from "
     "presentation to presentation are not simulated with users who leave. To estimate λ from this "
-    "log, give each list a query of its own."
+    "log, give each list its own query."
 )
 _LOGGING_RANKERS = 2  # so that documents change ranks and examination can be harvested
 

@@ -75,7 +75,7 @@ class TreeFit:
 
     @property
     def estimator(self) -> Estimator:
-        """What the clicks count by; once each for trees by position."""
+        """What weights the clicks; for trees by position, each counts once."""
         return ESTIMATORS[self.method or "naive"]
 
     @property

@@ -37,7 +37,7 @@ def contextual_propensities(
     at, of = np.asarray(ranks), np.asarray(contexts)
     if at.shape != of.shape:
         raise InputError(
-            f"There are {at.size} ranks and {of.size} contexts; each row needs one of both.",
+            f"There are {at.size} ranks and {of.size} contexts; each row needs one of each.",
             "equal_lengths",
         )
     if of.dtype.kind not in "iu" or np.any((of < 0) | (of >= len(curves))):

@@ -194,7 +194,7 @@ def _require_one_list(
     raise InputError(
         f"Query {quoted(str(query))} was shown with {quoted(str(first))} and with "
         f"{quoted(str(document))} at position {int(place[row])}; λ is compared within fixed "
-        "lists, so give each list a query of its own.",
+        "lists, so give each list its own query.",
         "whole_lists",
     )
 

@@ -253,7 +253,7 @@ def _swap_gaps(points: Sequence[RankEstimate], counts: SwapCounts) -> tuple[Gap,
     found = (
         Gap("not_linked", never, f"no presentation swapped rank {k} with that rank",
             f"swap rank {k} with it"),
-        Gap("no_click", without, f"the control has no click at rank {k} in lists as long",
+        Gap("no_click", without, f"the control has no click at rank {k} in lists that reach it",
             "collect more control presentations"),
     )  # fmt: skip
     return tuple(gap for gap in found if gap.ranks)

@@ -101,7 +101,7 @@ class Estimate:
     def ends(self) -> tuple[float, float]:
         """Ends of the interval as tables and pictures take them, NaN where there is no interval.
 
-        A single draw has none, nor has an estimate that says why. A width of 0 would look certain.
+        A single draw has none, nor does an estimate with `no_interval`: a width of 0 looks certain.
 
         >>> interval_over_draws([3.0]).ends
         (nan, nan)

@@ -53,7 +53,7 @@ def run_in_process(world: World, cells: Iterable[Cell]) -> Iterator[CellResult]:
 def open_runner(source: WorldSource, *, jobs: int = 1, dask: str | None = None) -> Iterator[Runner]:
     """A runner for the world of ``source``: in this process, in ``jobs`` processes, or at ``dask``.
 
-    Each process builds corpus and production ranker once; only cells travel.
+    Each process builds the corpus and the production ranker once, and then receives only cells.
 
     Raises:
         InputError: the cluster cannot be reached, Dask is not installed, or a worker died.

@@ -1,4 +1,4 @@
-"""Graded relevance: how likely users click a document of each grade once they look at it."""
+"""Graded relevance: how likely users are to click each grade when they look."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ def by_rank(
 
 
 def rows_by_clicks_above(ranks: ArrayLike, query_offsets: ArrayLike) -> ClickLog:
-    """Every row that one presentation of every query may give, for computing exact moments.
+    """Every row that one presentation of every query can give, for computing exact moments.
 
     A document at rank k has k rows, with 0 to k - 1 clicks above as their context; the first counts
     the impression. ranks [documents], query_offsets [queries + 1]. Raises InputError if they

@@ -145,7 +145,7 @@ def _write_crossing(ways: Ways, write: Writer, errors: dict[str, Errors]) -> Non
     )
     write.line(
         r"b_{IPS}^2+V_{IPS}/N^*",
-        "Mean squared error of the weighted estimate, which is the same.",
+        "The weighted estimate has the same mean squared error.",
         errors["propensity"].mean_squared(users),
     )
 
