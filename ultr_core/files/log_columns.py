@@ -40,7 +40,8 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "page": ("page", "page_number", "page_no"),
         "offset": ("offset", "page_offset"),
         "session": (
-            "session", "session_id", "visit", "visit_id", "user", "user_id", "client_id",
+            "session", "session_id", "session_key", "user_session", "sid", "visit", "visit_id",
+            "user", "user_id", "client_id",
             "search_session_id", "visitor_id", "cookie_id", "device_id", "customer_id",
             "anonymous_id",
         ),

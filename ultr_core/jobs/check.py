@@ -43,7 +43,10 @@ def run(given: Given) -> list[Inspection]:
     if not given.files and given.log is None:
         raise InputError("Give one or more files to check.", "no_file")
     if given.clicks is not None and given.log is None:
-        raise InputError("--clicks needs a log of views; give that log with --log.", "no_views")
+        if len(given.files) != 1:
+            raise InputError("--clicks needs a log of views; give that log with --log.", "no_views")
+        (views,) = given.files  # as every other command takes it
+        given = Given(**{**vars(given), "files": (), "log": views})
     own = None if given.corpus is None else own_corpus(given)
     found: list[Inspection] = []
     for path in given.files:

@@ -186,7 +186,7 @@ print("method='capped', learner='least-squares'" in own_notebook(work).source)
 def test_page_and_notebook_offer_estimator_and_learner(house: Path) -> None:
     boxes, line, in_notebook = printed(house, "-c", YOUR_DATA).splitlines()[-3:]
     methods, learners = ast.literal_eval(boxes)[:2]
-    assert "Capped: a click counts 1 / propensity, at most 10, rescaled" in methods
+    assert "Capped: a click counts 1 / propensity, at most 4, rescaled" in methods
     assert "Least squares" in learners
     assert "--method capped --learner least-squares" in line
     assert in_notebook == "True"

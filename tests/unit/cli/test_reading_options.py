@@ -185,9 +185,24 @@ def test_a_list_of_rows_is_a_log_that_says_how_to_write_it(
 
 
 def test_clicks_need_their_views(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", "plain.csv", "--clicks", "clicks.csv"]) == 2
+    assert main(["check", "plain.csv", "plain.csv", "--clicks", "clicks.csv"]) == 2
     assert "--log" in capsys.readouterr().err
     assert main(["check"]) == 2
+
+
+def test_one_file_beside_clicks_is_the_log_of_views(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = ["1,1,1,a", "1,2,2,a", "1,1,1,b", "1,2,2,b"]
+    head = "query,document,rank,presentation"
+    views, clicks = tmp_path / "views.csv", tmp_path / "clicks.csv"
+    views.write_text("\n".join((head, *rows)), encoding="utf-8")
+    clicks.write_text("\n".join((head, rows[0])), encoding="utf-8")
+    printed = []
+    for given in (["check", str(views)], ["check", "--log", str(views)]):
+        assert main([*given, "--clicks", str(clicks), "--json"]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1]
 
 
 def test_no_output_replaces_a_file_of_a_pattern(

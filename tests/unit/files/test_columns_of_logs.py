@@ -71,6 +71,8 @@ GUESSES = {
     "searchId,queryText,docId,rank,isClick": "query document position click presentation",
     "Search Term,Doc ID,Rank,Is Clicked": "query document position click",
     "visitor_id,query,sku,item_position,has_click": "query document position click session",
+    "user_session,query,sku,position,click": "query document position click session",
+    "sid,query,sku,position,click": "query document position click session",
     "qid,doc,pos,rank,click": "",
     "qid,doc,rank,clicked,is_click": "",
     "qid,doc,rank,isClick,is_click": "",
