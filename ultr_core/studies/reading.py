@@ -209,7 +209,7 @@ def _verdict(result: StudyResult, point: Point, best: str, *, short: bool) -> st
     """Whom the repair beats and to whom it loses; in short only the latter, where there are any."""
     sides: dict[int, list[str]] = {1: [], -1: [], 0: []}
     for rival in broken_methods(result.plan.study):
-        name = _SHORT.get(rival, STUDY_METHODS[rival].label)
+        name = _SHORT.get(rival, in_sentence(STUDY_METHODS[rival].label))
         sides[_side(result, point, rival, best)].append(name)
     verdicts = [
         f"{verb} {_listed(names)}".replace(*_TWICE)
@@ -230,7 +230,11 @@ _SHORT = {
     "naive": "naive", "propensity": "weighting", "clipped": "clipping",
     "too-steep": "steeper weighting", "too-flat": "flatter weighting",
 }  # fmt: skip
-_REPAIR = {"propensity": "correct weighting"}
+_REPAIR = {
+    "propensity": "correct weighting",
+    "two-towers-additive": "the additive two-tower model",
+    "two-towers-product": "the product two-tower model",
+}
 
 
 def broken_methods(study: Study) -> tuple[str, ...]:
