@@ -159,7 +159,8 @@ def _counts(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         else:
             x, y = xs[0] - 1.3 * BESIDE * across, ys[0]
         x, y = _free(x, y, drawn, along_y=not up)
-        drawn += [(x - BESIDE / 4, y), (x + BESIDE / 4, y)]  # a number is wider than a mark
+        # A number is larger than a mark.
+        drawn += [(x + BESIDE / 4 * i, y + BESIDE / 4 * j) for i in (-1, 1) for j in (-1, 1)]
         yield {"part": "count", "method": method, "x": x, "y": y, "text": f"+{len(marks)}"}
 
 

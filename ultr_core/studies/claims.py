@@ -16,7 +16,7 @@ from ultr_core.risk import NO_INTERVAL, Estimate, interval_over_draws
 from ultr_core.studies.cells import STUDY_METHODS, CellResult
 from ultr_core.studies.curves import StudyResult
 from ultr_core.studies.grids import Point
-from ultr_core.studies.reading import in_sentence
+from ultr_core.words import in_sentence
 
 FLAT = 0.05
 """A change below this share of the gap from production to skyline counts as none, of any ranker."""

@@ -12,7 +12,7 @@ from ultr_core.studies.cells import STUDY_METHODS
 from ultr_core.studies.curves import FIXED_METHODS, StudyResult
 from ultr_core.studies.grids import BASE_FIELDS, Plan, Point, Study
 from ultr_core.users import USERS
-from ultr_core.words import counted, with_minus
+from ultr_core.words import counted, in_sentence, with_minus
 
 _MIDDLE = 1.0  # the true eta of figure 4
 _ONE_LOG = "on the single click log"
@@ -255,11 +255,6 @@ def best_repair(result: StudyResult, point: Point) -> str | None:
         if result.excess((key, point), skyline)
     }
     return min(ranked, key=lambda key: (ranked[key], pays_from(result, key) or inf), default=None)
-
-
-def in_sentence(label: str) -> str:
-    """A label inside a sentence; a name such as Plackett-Luce keeps its letters."""
-    return f"{label[0].lower()}{label[1:]}"
 
 
 def _listed(names: list[str]) -> str:
