@@ -676,8 +676,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
         "cut": (
             Rule(
                 "hole-stays",
-                "Beyond 45,000 clicks, more clicks do not make up for documents that a fixed "
-                "logger never shows.",
+                "From 45,000 to 170,000 clicks, more clicks do not make up for documents that a "
+                "fixed logger never shows.",
                 "4",
                 f"From 45,000 clicks to the most, the weighted ranker changes by less than "
                 f"{FLAT:.0%} of the gap (both ends of the interval).",

@@ -49,11 +49,11 @@ NEEDING = {"last": "replace-last", "mixture": "mixture", "robust": "doubly-robus
 def of_break(name: str) -> tuple[str, str, str]:
     """What a break does, what repairs it, and what the repair cannot do."""
     needed = _needed_clicks() if name == "cut" else {}
-    breaks, repairs = (_whole(WORDS.text(f"{name}.{part}")) for part in ("breaks", "repairs"))
-    return breaks, repairs, _whole(WORDS.text(f"{name}.limits", **needed))
+    breaks, repairs = (WORDS.text(f"{name}.{part}") for part in ("breaks", "repairs"))
+    return breaks, repairs, WORDS.text(f"{name}.limits", **needed)
 
 
-def _whole(text: str) -> str:
+def whole_equations(text: str) -> str:
     """The text with no line break inside an equation such as η = 1: its columns are narrow."""
     return text.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
 
