@@ -79,6 +79,16 @@ def section_words(place: str) -> str:
     return numbers + found[2]
 
 
+def in_sentence(label: str) -> str:
+    """A label inside a sentence: a capital that begins it goes, unless more are in its first word.
+
+    >>> in_sentence("Clipped, τ = 0.1"), in_sentence("IPS"), in_sentence("Plackett-Luce")
+    ('clipped, τ = 0.1', 'IPS', 'Plackett-Luce')
+    """
+    first = label.split(maxsplit=1)[0]
+    return label if first[1:] != first[1:].lower() else f"{label[0].lower()}{label[1:]}"
+
+
 def with_minus(text: str) -> str:
     """Text with a minus sign for the hyphen in front of a number.
 

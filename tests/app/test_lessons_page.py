@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.app.markdown import plain
+from pages.app.markdown import plain, set_formulas
 from pages.views.lessons import state
 from pages.views.lessons.lesson import OTHER, world_words
 from pages.views.lessons.state import Progress
@@ -340,7 +340,12 @@ def test_the_words_of_a_lesson_can_be_read_without_a_pointer(
     app = open_app(lesson=str(number))
     told = app.get_by_key("meanings").markdown[0].value
     for key in LESSONS[number - 1].terms:
-        assert GLOSSARY[key].meaning in told
+        assert set_formulas(GLOSSARY[key].meaning) in told
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_powers_in_a_lesson_are_formulas(open_app: OpenApp, number: int) -> None:
+    assert not [each for each in open_app(lesson=str(number)).markdown if ")^η" in each.value]
 
 
 def test_an_answer_is_not_held_against_other_numbers(

@@ -155,6 +155,19 @@ PHRASES_LEFT = {
 """By folder: assertions on wording elsewhere. A number may fall, and then it falls here."""
 
 
+def test_no_text_prints_the_name_of_a_value_where_its_letter_f_was_forgotten() -> None:
+    notebooks = CORE / "jobs"  # they print f-strings
+    modules = [path for path in MODULES if notebooks not in path.parents]
+    for path in [*modules, *(ROOT / "pages").rglob("*.py")]:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        inner = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)
+                 for part in ast.walk(node)}  # fmt: skip
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                named = re.search(r"(?<!\{)\{[A-Za-z_]\w*\.[a-z_]\w*\}", node.value)
+                assert not named or id(node) in inner, f"{path.name}: {node.value}"
+
+
 def folder_of(path: Path) -> str:
     """The folder of ``PHRASES_LEFT`` that a file of tests counts in."""
     parts = path.relative_to(ROOT / "tests").parts

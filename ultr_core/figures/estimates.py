@@ -38,6 +38,7 @@ ARROW = 260  # square pixels: its head is as wide as a mark
 INSET = 0.42  # from the edge to words, past the arrows there
 MARGIN = 0.14  # how far from the edge the arrows sit that point beyond it
 BESIDE, ASIDE = 0.5, 1.5  # from an arrow to its number, and between the arrows of one corner
+ROOM = (0.39, 0.37)  # on each side of a number's middle, across and up
 NAME = (1.4, 0.6)  # room of a name on the axes
 HEIGHTS = {"left": (0.8 - EDGE, 2.6), "right": (-2.1, EDGE)}  # of names, clear of a shade's words
 NAMED = ("skyline", "halfway", "worse ranker")
@@ -139,10 +140,13 @@ def _counts(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         if row["part"] == "edge":
             beyond.setdefault((row["angle"], row["method"]), []).append(row)
     for (angle, method), marks in beyond.items():
-        across, up = (round(float(of(np.radians(angle)))) for of in (np.sin, np.cos))
+        across, up = _sides(angle)
         if across and up and method == "naive" and (angle, "propensity") in beyond:
             for mark in marks:
                 mark["x"] -= ASIDE * across
+    drawn = [(row["x"], row["y"]) for row in rows]
+    for (angle, method), marks in beyond.items():
+        across, up = _sides(angle)
         xs, ys = ([mark[axis] for mark in marks] for axis in ("x", "y"))
         if not across and min(xs) > EDGE / 2:  # a corner's number may be beside it
             x, y = float(np.median(xs)), ys[0] - BESIDE * up
@@ -154,7 +158,30 @@ def _counts(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             y = y if y > -EDGE + 2 * BESIDE else max(ys) + BESIDE
         else:
             x, y = xs[0] - 1.3 * BESIDE * across, ys[0]
+        x, y = _free(x, y, drawn, along_y=not up)
+        # A number is larger than a mark.
+        drawn += [(x + BESIDE / 4 * i, y + BESIDE / 4 * j) for i in (-1, 1) for j in (-1, 1)]
         yield {"part": "count", "method": method, "x": x, "y": y, "text": f"+{len(marks)}"}
+
+
+def _sides(angle: float) -> tuple[int, int]:
+    """Whether an arrow points right (1) or left (-1), and whether up or down."""
+    across, up = (round(float(of(np.radians(angle)))) for of in (np.sin, np.cos))
+    return across, up
+
+
+def _free(
+    x: float, y: float, drawn: list[tuple[float, float]], *, along_y: bool
+) -> tuple[float, float]:
+    """The place nearest to (x, y), along its edge, at which a number covers nothing drawn."""
+    for step in sorted(np.arange(-2.0, 2.01, 0.05), key=abs):
+        near = (x, y + float(step)) if along_y else (x + float(step), y)
+        inside = abs(near[1 if along_y else 0]) < EDGE - BESIDE / 2
+        if inside and not any(
+            abs(near[0] - at) < ROOM[0] and abs(near[1] - high) < ROOM[1] for at, high in drawn
+        ):
+            return near
+    return x, y
 
 
 def _names(picture: RiskPicture, rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -256,7 +256,7 @@ def _looks(ink: Ink) -> dict[str, dict[str, Any]]:
 def _users(names: tuple[str, ...], last: int, cut: int, theme: Theme) -> dict[str, Any]:
     ink = INKS[theme]
     marked = [1, *range(5, last + 1, 5)] if last > 10 else list(range(1, last + 1))
-    axis = {"values": marked, "grid": False}
+    axis = {"values": marked, "tickCount": len(marked), "grid": False}
     x_of = along(alt.X, "Rank", {"domain": [1, last], "nice": False}, axis)
     title = "Probability of looking" if ABOVE[0] in names else "Probability"
     y = along(alt.Y, title, {"domain": [0, 1], "nice": False}, {"format": ".1f"})("value")

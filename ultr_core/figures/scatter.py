@@ -23,6 +23,7 @@ from ultr_core.figures.layers import (
 )
 from ultr_core.figures.style import INKS, METHOD_STYLES, Theme
 from ultr_core.lab import METHODS, RiskPicture
+from ultr_core.words import with_minus
 
 NUMBERS = ("true_risk", "estimate", "low", "high", "expected")
 WORDS = ("label", "kind")
@@ -50,7 +51,7 @@ def risk_figure(picture: RiskPicture, method: str, *, theme: Theme = "light") ->
     label = METHODS[method].label
     alt_text = (
         f"{label} risk estimates of {len(picture.kinds)} rankers against their true risk: "
-        f"Kendall's τ is {estimates.kendall:.2f}, where 1 is the true order."
+        f"Kendall's τ is {with_minus(f'{estimates.kendall:.2f}')}, where 1 is the true order."
         + (f" There is {estimates.no_interval}." if estimates.no_interval else "")
     )
     return risk_scatter(

@@ -43,13 +43,13 @@ REPAIR_STYLES: Mapping[str, MethodStyle] = MappingProxyType(
         "affine": MethodStyle("#1B8A9E", "triangle-left", (1, 0)),
         "affine-doubly-robust": MethodStyle("#9A57C0", "diamond", (8, 3)),
         "policy-aware": MethodStyle("#5F8A1F", "square", (1, 0)),
-        "policy-aware-known": MethodStyle("#3E7A6A", "square", (2, 3)),
+        "policy-aware-known": MethodStyle("#3E7A6A", "triangle-left", (2, 3)),
         "hindsight": MethodStyle("#A8442A", "triangle-left", (1, 0)),
         "hindsight-doubly-robust": MethodStyle("#8E4B8A", "square", (8, 3)),
         "softmax": MethodStyle("#2D6E8E", "triangle-up", (1, 0)),
-        "one-tower": MethodStyle("#8C6D1F", "arrow", (2, 3)),
-        "two-towers-additive": MethodStyle("#C2527F", "arrow", (1, 0)),
-        "two-towers-product": MethodStyle("#4A7FB5", "arrow", (8, 3)),
+        "one-tower": MethodStyle("#8C6D1F", "triangle-down", (2, 3)),
+        "two-towers-additive": MethodStyle("#C2527F", "square", (1, 0)),
+        "two-towers-product": MethodStyle("#4A7FB5", "diamond", (8, 3)),
         "trees-by-position": MethodStyle("#4F7D3A", "diamond", (1, 0)),
     }
 )

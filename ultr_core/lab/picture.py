@@ -26,7 +26,7 @@ from ultr_core.risk import (
 )
 from ultr_core.settings import Settings
 from ultr_core.users import ClickLog
-from ultr_core.words import counted
+from ultr_core.words import counted, with_minus
 
 FAMILY_STREAM = 1_608_04468
 """Entropy of the random directions; fixed, so that the family never moves."""
@@ -177,11 +177,13 @@ class RiskPicture:
     @property
     def sentence(self) -> str:
         """What the picture shows, in words."""
-        weighted, naive = self.weighted.kendall, self.naive.kendall
+        weighted, naive = (
+            with_minus(f"{each.kendall:.2f}") for each in (self.weighted, self.naive)
+        )
         return (
             f"{counted(self.clicks, 'click orders', 'clicks order')} the {len(self.kinds)} rankers "
             "with Kendall's τ = "
-            f"{weighted:.2f} when each click is weighted by 1/p, and with τ = {naive:.2f} when "
+            f"{weighted} when each click is weighted by 1/p, and with τ = {naive} when "
             "clicks are unweighted; 1 is the true order."
         )
 

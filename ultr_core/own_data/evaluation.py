@@ -65,7 +65,7 @@ from ultr_core.users import ClickLog, Cutoff, ExaminationCurve, GroupedLog
 from ultr_core.users.click_log import require_log
 from ultr_core.users.examination import require_curve
 from ultr_core.users.grouped_log import BY_PRESENTATION, by_session, session_notice
-from ultr_core.words import counted, part_of
+from ultr_core.words import counted, in_sentence, part_of
 
 NDCG_CUTOFF = 10
 NDCG = Measure("nDCG", NDCG_CUTOFF, exponential=True)
@@ -788,7 +788,7 @@ def truth_sentence(found: Evaluation) -> str:
     for report in found.risks:
         if report.estimate is not None and not report.estimate.no_interval:
             inside = report.estimate.low <= truth <= report.estimate.high
-            (holds if inside else misses).append(report.label)
+            (holds if inside else misses).append(in_sentence(report.label))
     if not holds and not misses:
         return ""
     parts = []

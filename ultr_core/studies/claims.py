@@ -16,7 +16,7 @@ from ultr_core.risk import NO_INTERVAL, Estimate, interval_over_draws
 from ultr_core.studies.cells import STUDY_METHODS, CellResult
 from ultr_core.studies.curves import StudyResult
 from ultr_core.studies.grids import Point
-from ultr_core.studies.reading import in_sentence
+from ultr_core.words import in_sentence
 
 FLAT = 0.05
 """A change below this share of the gap from production to skyline counts as none, of any ranker."""
@@ -676,8 +676,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
         "cut": (
             Rule(
                 "hole-stays",
-                "Beyond 45,000 clicks, more clicks do not make up for documents that a fixed "
-                "logger never shows.",
+                "From 45,000 to 170,000 clicks, more clicks do not make up for documents that a "
+                "fixed logger never shows.",
                 "4",
                 f"From 45,000 clicks to the most, the weighted ranker changes by less than "
                 f"{FLAT:.0%} of the gap (both ends of the interval).",

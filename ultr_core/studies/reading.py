@@ -12,7 +12,7 @@ from ultr_core.studies.cells import STUDY_METHODS
 from ultr_core.studies.curves import FIXED_METHODS, StudyResult
 from ultr_core.studies.grids import BASE_FIELDS, Plan, Point, Study
 from ultr_core.users import USERS
-from ultr_core.words import counted, with_minus
+from ultr_core.words import counted, in_sentence, with_minus
 
 _MIDDLE = 1.0  # the true eta of figure 4
 _ONE_LOG = "on the single click log"
@@ -209,7 +209,7 @@ def _verdict(result: StudyResult, point: Point, best: str, *, short: bool) -> st
     """Whom the repair beats and to whom it loses; in short only the latter, where there are any."""
     sides: dict[int, list[str]] = {1: [], -1: [], 0: []}
     for rival in broken_methods(result.plan.study):
-        name = _SHORT.get(rival, STUDY_METHODS[rival].label)
+        name = _SHORT.get(rival, in_sentence(STUDY_METHODS[rival].label))
         sides[_side(result, point, rival, best)].append(name)
     verdicts = [
         f"{verb} {_listed(names)}".replace(*_TWICE)
@@ -230,7 +230,11 @@ _SHORT = {
     "naive": "naive", "propensity": "weighting", "clipped": "clipping",
     "too-steep": "steeper weighting", "too-flat": "flatter weighting",
 }  # fmt: skip
-_REPAIR = {"propensity": "correct weighting"}
+_REPAIR = {
+    "propensity": "correct weighting",
+    "two-towers-additive": "the additive two-tower model",
+    "two-towers-product": "the product two-tower model",
+}
 
 
 def broken_methods(study: Study) -> tuple[str, ...]:
@@ -251,11 +255,6 @@ def best_repair(result: StudyResult, point: Point) -> str | None:
         if result.excess((key, point), skyline)
     }
     return min(ranked, key=lambda key: (ranked[key], pays_from(result, key) or inf), default=None)
-
-
-def in_sentence(label: str) -> str:
-    """A label inside a sentence; a name such as Plackett-Luce keeps its letters."""
-    return f"{label[0].lower()}{label[1:]}"
 
 
 def _listed(names: list[str]) -> str:

@@ -155,7 +155,7 @@ def _summary(lines: Sequence[LedgerLine]) -> None:
             st.markdown("\n".join(f"- {_exception(line)}" for line in found))
     st.markdown(
         "Numbers are computed here, read from this lab's own studies, or printed in the paper; "
-        "with “{CHECKS.label}” on, each line says which. Each claim that holds or is open has a "
+        f"with “{CHECKS.label}” on, each line says which. Each claim that holds or is open has a "
         "mutation: a change to data, users or learner after which the claim does not hold."
     )
 

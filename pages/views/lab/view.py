@@ -141,7 +141,7 @@ def _estimates_section(picture: RiskPicture) -> None:
     """How well each estimate orders the sixty rankers."""
     st.subheader("Do the estimates put sixty rankers in the right order?")
     found = (
-        f"- {counted_as}: Kendall's τ = **{estimates.kendall:.2f}**. "
+        f"- {counted_as}: Kendall's τ = **{with_minus(f'{estimates.kendall:.2f}')}**. "
         f"{words.preference(picture, estimates)}"
         for counted_as, estimates in (
             ("**Naive**: every click counts 1", picture.naive),

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.app.context import require_world
 from pages.app.frame import show_chart, show_figure, theme
-from pages.app.markdown import plain, show_error, show_note
+from pages.app.markdown import plain, set_formulas, show_error, show_note
 from pages.app.slots import Slot
 from pages.views.lessons import state
 from pages.views.lessons.keeper import keep
@@ -86,7 +86,7 @@ def show(reader: Lab, number: int) -> None:
         idea, prediction = st.columns([0.54, 0.46], gap="medium")
         with idea:
             with st.container(key="lesson-idea"):
-                st.markdown(fill(lesson.idea, given))
+                st.markdown(set_formulas(fill(lesson.idea, given)))
             _terms(lesson)
         with prediction:
             _prediction(lesson, number, given)
@@ -111,7 +111,7 @@ def _terms(lesson: Lesson) -> None:
         for key in lesson.terms:
             term = GLOSSARY[key]
             symbol = f"{term.symbol}: " if term.symbol else ""
-            st.badge(term.name, color="gray", help=f"{symbol}{term.meaning}")
+            st.badge(term.name, color="gray", help=set_formulas(f"{symbol}{term.meaning}"))
     # A finger and the keyboard have no pointer that rests.
     with st.expander("What these words mean", key="meanings"):
         st.markdown("\n".join(f"- {_explained(GLOSSARY[key])}" for key in lesson.terms))
@@ -119,7 +119,7 @@ def _terms(lesson: Lesson) -> None:
 
 def _explained(term: Term) -> str:
     symbol = f" ({term.symbol})" if term.symbol else ""
-    return f"**{term.name}**{symbol}: {term.meaning}"
+    return set_formulas(f"**{term.name}**{symbol}: {term.meaning}")
 
 
 def _prediction(lesson: Lesson, number: int, given: Mapping[str, float]) -> None:
@@ -172,7 +172,7 @@ def _reveal(lesson: Lesson, number: int, found: Found, lab: Lab) -> None:
             show_chart(draw(theme=theme()))
         show_figure(partial(_figure, lesson, lab))
     with meaning:
-        st.markdown(fill(lesson.meaning, found.numbers))
+        st.markdown(set_formulas(fill(lesson.meaning, found.numbers)))
         st.markdown(lesson.shows.look)
         _open(lesson.shows, lab.settings)
 

@@ -24,6 +24,7 @@ from pages.views.repairs.words import (
     logger_rows,
     of_break,
     tower_rows,
+    whole_equations,
 )
 from pages.views.studies import run
 from pages.views.studies.page import claims_section, run_button, run_plan
@@ -78,7 +79,7 @@ def show(page: PageContext) -> None:
     status = st.container(key=RUN if view == COMPUTED else None)
     broken, repaired = st.columns([0.42, 0.58], gap="medium")
     with broken, st.container(key="broken", gap="xsmall"):
-        st.markdown(breaks)
+        st.markdown(whole_equations(breaks))
         draw_users: Draw = (
             towers_figure
             if name == TOWERS
@@ -86,7 +87,7 @@ def show(page: PageContext) -> None:
         )
         _picture(draw_users)
     with repaired, st.container(key="repaired", gap="xsmall"):
-        st.markdown(repairs)
+        st.markdown(whole_equations(repairs))
         chart = Slot()
     line = st.container(key="lines")
     if view == COMPUTED and run.is_running(plan):

@@ -163,7 +163,7 @@ def _caption(result: StudyResult, *, shipped: bool) -> str:
         queries = counts["test"]["queries"]
         without = part_of(result.world.empty_queries, queries, "test query", "test queries")
         how = (
-            f"{result.loss.definition} {without} no relevant document. "
+            f"{result.loss.definition} Here {without} no relevant document. "
             f"{_bars(result.plan.base.draws)}"
         )
     if not shipped:

@@ -46,6 +46,17 @@ def test_every_ranker_is_a_mark_or_an_arrow_and_arrows_are_counted(picture: Risk
         assert counts.sum() == len(arrows)
 
 
+def test_a_number_at_an_edge_covers_no_arrow_and_no_other_number(picture: RiskPicture) -> None:
+    rows = estimates_figure(picture).rows
+    counts = rows[rows["part"] == "count"]
+    drawn = rows[rows["part"].isin(["edge", "count"])]
+    assert len(counts) > 1
+    for place, count in counts.iterrows():
+        others = drawn.drop(index=place)
+        near = (others["x"] - count["x"]).abs() < 0.3
+        assert not (near & ((others["y"] - count["y"]).abs() < 0.3)).any()
+
+
 def test_differences_are_those_of_the_picture(picture: RiskPicture) -> None:
     rows, here = estimates_figure(picture).rows, picture.production
     for method, said in zip(METHODS, (picture.naive, picture.weighted), strict=True):

@@ -22,9 +22,11 @@ from ultr_core.figures import (
     trained_rankers,
 )
 from ultr_core.figures.estimates import EDGE, MARGIN
+from ultr_core.figures.studies import STYLES
 from ultr_core.figures.style import NEUTRAL_STYLES, REPAIR_STYLES
 from ultr_core.lab import METHODS
 from ultr_core.settings import Settings
+from ultr_core.studies import FIXED_METHODS, STUDIES
 
 
 def family_rows(count: int = 6) -> pd.DataFrame:
@@ -188,6 +190,17 @@ def test_every_method_has_its_own_colour_and_shape() -> None:
     assert set(REPAIR_STYLES) == {key for key, method in METHODS.items() if method.asked}
     every = [*METHOD_STYLES.values(), *REPAIR_STYLES.values()]
     assert len({style.color for style in every}) == len(every)
+
+
+SOLID = {"circle", "square", "diamond", "triangle-up", "triangle-down", "triangle-left"}
+SOLID |= {"triangle-right", "cross"}
+
+
+def test_marks_of_a_study_differ_without_colour_and_none_is_thin() -> None:
+    assert {style.shape for style in STYLES.values()} <= SOLID
+    for study in STUDIES.values():
+        shapes = [STYLES[key].shape for key in study.methods if key not in FIXED_METHODS]
+        assert len(set(shapes)) == len(shapes), study.name
 
 
 def test_the_script_that_draws_while_a_slider_moves_draws_as_the_charts_do() -> None:

@@ -100,6 +100,17 @@ def test_a_headline_names_whom_the_best_repair_surely_beats(name: str) -> None:
     )
 
 
+@pytest.mark.parametrize("name", REPAIRS)
+def test_labels_in_a_headline_are_as_in_a_sentence(name: str) -> None:
+    study = STUDIES[name]
+    for best in study.repaired_by:
+        result = made_up(name, lambda *at, best=best: 10.0 if at[0] == best else repaired(*at))
+        for point in result.plan.points:
+            headline = repair_headline(result, point)
+            assert best_repair(result, point) == best
+            assert not re.search(r"(?<!^)\b[A-Z][a-z]", headline.replace("Plackett-Luce", ""))
+
+
 def later(start: float) -> Callable[[str, Point, int], float]:
     """Repairs ahead from some number of clicks, and behind with fewer."""
     return lambda method, point, draw: (repaired if point.x >= start else turned)(
