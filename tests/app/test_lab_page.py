@@ -142,6 +142,25 @@ def test_all_rankers_have_intervals_once_the_rankers_are_there(
     assert shown[2:] == [rankers]
 
 
+@pytest.mark.parametrize("trained", [True, False])
+def test_a_page_without_the_other_intervals_says_why_and_shows_the_rest(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch, trained: bool
+) -> None:
+    def refuse(_: Lab) -> RiskPicture:
+        raise InputError("600")
+
+    seed = str(8192 + trained)  # which no other test has shown
+    if trained:
+        open_app(**FAST, seed=seed)
+        server_lab.LAB.store.forget("picture")
+    monkeypatch.setattr(Lab, "picture", refuse)
+    app = open_app(**FAST, seed=seed)
+    assert not app.exception
+    assert [error.value for error in app.error] == ["600"]
+    assert re.search(CHECKS, words(app))
+    assert [button.key for button in app.button if button.key == "pin"] == ["pin"] * trained
+
+
 def test_pages_paint_one_after_the_other(
     open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:

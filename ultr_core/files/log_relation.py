@@ -94,9 +94,10 @@ class Part:
     its parameter; of CSV it has one more column, ``rest``, for a cell beyond the header, and of
     JSON lines one column ``line``. skip: lines of text up to the header; 0 for the others. leaves:
     of Parquet, the place of each column as it is stored, None for lists and other nested ones.
-    rows: how many a Parquet file says it has. quotes: how many quotation marks are in a CSV file;
-    unquoted: the most bytes behind one of them without another. pointers: of JSON, the way to each
-    column. action: what each row is, "view" or "click", where no column says it.
+    rows: how many a Parquet file says it has. lines: how many a CSV file has; quotes:
+    how many quotation marks; unquoted: the most bytes behind one of them without another. pointers:
+    of JSON, the way to each column. action: what each row is, "view" or "click", where no column
+    says it.
     """
 
     source: Source
@@ -111,6 +112,7 @@ class Part:
     skip: int = 0
     leaves: tuple[int | None, ...] = ()
     rows: int = 0
+    lines: int = 0
     quotes: int = 0
     unquoted: int = 0
     pointers: tuple[str, ...] = ()
@@ -201,6 +203,38 @@ class Part:
     def _never_closed(self, line: int) -> InputError:
         return InputError(
             f"Line {line} of {self.name} opens a quotation mark that is never closed.", "open_quote"
+        )
+
+    def holds_rows(self, position: int) -> str:
+        """SQL for whether a cell of a row holds whole rows, as a quotation closed too late does.
+
+        Between its line ends is a row with as many delimiters as the header and a number for its
+        position, or what is before its line end completes the row that it began in, and what is
+        behind it begins another.
+        """
+        other = f"[^{re.escape(self.delimiter)}\\r\\n]*"
+        cells = [other] * len(self.header)
+        cells[position] = r" *[0-9]+(?:\.0)? *"
+        end, between = r"(?:\r\n|\n|\r)", re.escape(self.delimiter)
+        row, found = between.join(cells), []
+        for place in range(len(cells)):
+            # The cells at both ends of a quotation are cut.
+            head = between.join([*cells[:place], other])
+            tail = between.join([other, *cells[place + 1 :]])
+            rows = f"{end}{row}{end}|^{tail}{end}(?:{row}{end})*{head}$"
+            found.append(
+                f"(contains(c{place}, {_literal(self.delimiter)}) AND "
+                f"regexp_matches(c{place}, {_literal(rows)}))"
+            )
+        return f"coalesce({' OR '.join(found)}, false)"
+
+    def quoted_rows(self, record: int) -> InputError:
+        """The error for a row of which a cell holds others."""
+        line = self.places([record])[record]
+        return InputError(
+            f"The row that begins in line {line} of {self.name} has further rows between two "
+            "quotation marks; close the first where its cell ends, or double both.",
+            "open_quote",
         )
 
     def require_closed(self, record: int, breaks: int) -> None:
@@ -687,7 +721,7 @@ def _text(source: Source, columns: Mapping[str, str] | None, stream: IO[bytes], 
     if _first_byte(stream) in (b"{", b"["):
         return _json(source, stream, path)
     header, delimiter, skip = _head(stream, source.name, columns)
-    quotes, unquoted = _quotes_in_lines(stream, source)
+    lines, quotes, unquoted = _quotes_in_lines(stream, source)
     names = [*(f"c{place}" for place in range(len(header))), "rest", "further"]
     # A quotation mark can hold line ends, and only the lines from the start on tell which do.
     scan = _csv_scan(names, delimiter, quote="'\"'", skip=skip, parallel=not quotes)
@@ -702,13 +736,14 @@ def _text(source: Source, columns: Mapping[str, str] | None, stream: IO[bytes], 
         stream,
         delimiter,
         skip,
+        lines=lines,
         quotes=quotes,
         unquoted=unquoted,
     )
 
 
-def _quotes_in_lines(stream: IO[bytes], source: Source) -> tuple[int, int]:
-    """How many quotation marks a text has, and the most bytes behind one without another.
+def _quotes_in_lines(stream: IO[bytes], source: Source) -> tuple[int, int, int]:
+    """How many lines and quotation marks a text has, and the most bytes behind one without another.
 
     Those between two in one piece are not counted. Raises InputError for a line beyond
     ``ROW_BYTES``.
@@ -735,7 +770,7 @@ def _quotes_in_lines(stream: IO[bytes], source: Source) -> tuple[int, int]:
     # Without quotation marks no row has two lines; one line is the header's.
     if not quotes and lines > source.room.rows.most + 1:
         raise source.room.rows.exceeded(source.name)
-    return quotes, max(unquoted, since if quotes else 0)
+    return lines + bool(length), quotes, max(unquoted, since if quotes else 0)
 
 
 def _csv_scan(

@@ -247,6 +247,7 @@ def counted_rows(
     if rows > room.rows.most:
         raise room.rows.exceeded(relation.name)
     _require_closed(relation, keys)
+    _require_no_quoted_rows(relation, places, int(rows))
     codes, texts = {}, {}
     for key in keys:
         codes[key[2:]], texts[key[2:]] = relation.encoded(f"SELECT {key} FROM counted")
@@ -301,6 +302,23 @@ def _require_closed(relation: Relation, keys: list[str]) -> None:
             part.require_closed(int(last), int(breaks % _MOST_BREAKS))
         if part.may_be_open:
             part.require_last(int(last or 0))
+
+
+def _require_no_quoted_rows(relation: Relation, places: Places, rows: int) -> None:
+    """Raise InputError for two quotation marks that hold rows of the log between them."""
+    lines = sum(part.lines - part.skip for part in relation.parts)
+    if lines <= rows and all(part.is_csv for part in relation.parts):
+        return
+    for part in relation.parts:
+        position = places[part.layout].get("position")
+        if not part.quotes or position is None:
+            continue
+        found = relation.run(
+            f"SELECT n FROM (SELECT *, row_number() OVER () AS n FROM {relation.scan_of(part)}) "
+            f"WHERE {part.holds_rows(position)} ORDER BY n LIMIT 1"
+        )
+        if found:
+            raise part.quoted_rows(int(found[0][0]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,8 +15,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ultr_core.corpus.ranking import whole_numbers
 from ultr_core.errors import InputError
-from ultr_core.users.examination import ExaminationCurve
+from ultr_core.users.examination import ExaminationCurve, require_curve
 
 FloatArray = NDArray[np.float64]
 
@@ -27,20 +28,26 @@ def contextual_propensities(
     """q = p_{z,k}, float64 [rows], as `estimate_risks` and `weights_of_log` take it.
 
     curves: by number of the context. ranks, contexts [rows], such as those of a `ClickLog`.
-    Raises InputError for contexts that are not whole numbers from 0 to one less than the curves.
+    Raises InputError for contexts that are not whole numbers from 0 to one less than the curves,
+    and for anything that is not a curve.
 
     >>> from ultr_core.users import PowerLaw
     >>> phone, desk = PowerLaw(2.0), PowerLaw(1.0)
     >>> contextual_propensities([phone, desk], ranks=[2, 2, 1], contexts=[0, 1, 0]).tolist()
     [0.25, 0.5, 1.0]
     """
-    at, of = np.asarray(ranks), np.asarray(contexts)
+    for curve in curves:
+        require_curve(curve)
+    at, of = (
+        whole_numbers(values, what, np.int64)
+        for values, what in ((ranks, "Ranks, counted from 1,"), (contexts, "Contexts"))
+    )
     if at.shape != of.shape:
         raise InputError(
             f"There are {at.size} ranks and {of.size} contexts; each row needs one of each.",
             "equal_lengths",
         )
-    if of.dtype.kind not in "iu" or np.any((of < 0) | (of >= len(curves))):
+    if np.any((of < 0) | (of >= len(curves))):
         raise InputError(
             f"Contexts must be whole numbers from 0 to {len(curves) - 1}, because there are "
             f"{len(curves)} curves."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ultr_core.corpus.ranking import whole_numbers
+from ultr_core.corpus.ranking import whole_in_range, whole_numbers
 from ultr_core.errors import InputError
 
 HIGHEST_GRADE = 60
@@ -27,9 +27,8 @@ def degree_of_relevance(grades: ArrayLike, highest: int | None = None) -> NDArra
     [0.0, 0.067, 0.2, 1.0]
     """
     found = whole_numbers(grades, "Grades", np.int64)
-    top = int(found.max(initial=0)) if highest is None else highest
-    if not 1 <= top <= HIGHEST_GRADE:
-        raise InputError(f"The highest grade is {top}; it must be from 1 to {HIGHEST_GRADE}.")
+    asked = int(found.max(initial=0)) if highest is None else highest
+    top = whole_in_range(asked, "The highest grade", 1, HIGHEST_GRADE)
     if np.any((found < 0) | (found > top)):
         raise InputError(f"Grades must be from 0 to the highest, {top}.")
     degree: NDArray[np.float64] = np.expm1(found * np.log(2.0)) / np.expm1(top * np.log(2.0))

@@ -20,6 +20,7 @@ from pages.app.turns import FIRST_CELLS, Training
 from pages.views.lab import pins, words
 from pages.views.lab.checks import show_checks, summary
 from pages.views.lab.users import users_panel
+from ultr_core.errors import InputError
 from ultr_core.figures import (
     Figure,
     Quantity,
@@ -82,7 +83,7 @@ def show(page: PageContext) -> None:
     slots = replace(slots, headline=below, answer=_answer())
     finished = answered and _train(order, slots, first=FIRST_CELLS, last=len(order.plan))
     if finished or order.refused is not None:
-        show_all_intervals()
+        show_all_intervals(order.refused is None)  # else it is said once, below the rankers
     if finished:
         found = lab.comparison(order.plan)
         if both := words.two_orders(picture, found):
@@ -101,28 +102,38 @@ def show(page: PageContext) -> None:
             order.come_back(answered=answered)
 
 
-def _estimates_panel(lab: Lab, picture: RiskPicture) -> Callable[[], None]:
+def _estimates_panel(lab: Lab, picture: RiskPicture) -> Callable[[bool], None]:
     """The picture, and the switch to the absolute scale.
 
-    Returns what shows it again with the intervals of all rankers, for those who point at a mark.
+    Returns what shows it again with the intervals of all rankers, for those who point at a mark;
+    where these cannot be had, it may say why.
     """
     with st.container(horizontal=True, key="estimates-head"):
         st.subheader("Estimates", help=words.ESTIMATES_HELP)
         chosen = cast(Scale, choose(ESTIMATES, label_visibility="collapsed"))
     right = lab.settings.belief_is_right
 
+    def whole() -> tuple[RiskPicture, InputError | None]:
+        try:
+            return lab.picture(), None
+        except InputError as error:
+            return picture, error
+
     def draw(shown: RiskPicture | None = None, *, theme: Theme) -> Figure:
-        return estimates_figure(shown or lab.picture(), chosen, belief_is_right=right, theme=theme)
+        return estimates_figure(shown or whole()[0], chosen, belief_is_right=right, theme=theme)
 
     figure = draw(picture, theme=theme())
-    with st.container(key=f"figure-{figure.name}"):
+    frame = st.container(key=f"figure-{figure.name}")
+    with frame:
         place = show_chart(figure, fills=True)
     offer_files(figure, draw)
 
-    def show_all_intervals() -> None:
-        whole = lab.picture()
-        if whole is not picture:
-            show_chart(draw(whole, theme=theme()), place, fills=True)
+    def show_all_intervals(say_why_not: bool) -> None:
+        found, refused = whole()
+        if refused is not None and say_why_not:
+            frame.error(told(refused), icon=":material/error:")
+        if found is not picture:
+            show_chart(draw(found, theme=theme()), place, fills=True)
 
     return show_all_intervals
 

@@ -146,6 +146,31 @@ def test_a_quotation_that_is_never_closed_hides_no_rows(row: str, rows: int) -> 
         parse_log(HEADER + "q,a,1,1\n" + row + "q,c,1,1\n" * rows)
 
 
+@pytest.mark.parametrize("more", [0, 1, 20])
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [
+        ('"q,c,1,1,x', 'q",c,1,1,x'),
+        ('q,"c,1,1,x', 'q,c",1,1,x'),
+        ('q,c,1,1,"x', 'q,c,1,1,x"'),
+        ('q,c,1,1,"5 inch', 'q,c,1,1,5 inch"\n'),
+    ],
+)
+def test_two_marks_hide_no_rows_between_them(first: str, last: str, more: int) -> None:
+    """As one long cell, of a column that is read or not, they would hide rows without a word."""
+    rows = [first, *["q,c,2,0,x"] * more, last]
+    with refused("open_quote", "line 3"):
+        parse_log(HEADER.strip() + ",note\nq,a,1,1,x\n" + "\n".join(rows))
+    with refused("open_quote", "line 3"):
+        parse_log(HEADER.strip() + ",note\r\nq,a,1,1,x\r\n" + "\r\n".join(rows))
+
+
+@pytest.mark.parametrize("text", ["one\ntwo, three", "a,b\nc,d,e,f,g\nh", "1,2\n3,4\n5,6", "\n"])
+def test_text_of_several_lines_is_no_row(text: str) -> None:
+    found = parse_log(HEADER.strip() + f',note\nq,a,1,1,x\nq,b,2,0,"{text}"\nq,c,3,0,x\n')
+    assert found.counts()["rows"] == 3
+
+
 def test_a_mark_in_a_cell_opens_nothing() -> None:
     rows = 'q,5" screen,1,1\n' + "q,c,1,1\n" * 600_000
     assert parse_log(HEADER + rows).counts()["rows"] == 600_001

@@ -165,7 +165,7 @@ def test_mappings_that_cannot_be_used(text: str, named: str) -> None:
         ((HEADER + ROWS).encode("utf-32"), "", "UTF-32"),
         (b"PAR1" + bytes(40) + b"PAR1", "", "Parquet"),
         ((HEADER + "q,a,1,1\n").encode() + b"q,\xff,2,1\n", "encoding", "Line 3"),
-        ((HEADER + 'q,a,1,1\nq,"b,2,0\nq,c,3,0\n').encode(), "", "Line 3"),
+        ((HEADER + 'q,a,1,1\nq,"b,2,0\nq,c,3,0\n').encode(), "open_quote", "Line 3"),
         (HEADER.encode() + b"q,a,1," + b"1" * 200_000 + b",,\n", "too_large", "line 2"),
         (b"\0" * 100, "", "UTF-8"),
     ],

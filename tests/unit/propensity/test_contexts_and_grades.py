@@ -146,9 +146,14 @@ def test_grades_of_two_levels_are_the_relevance_of_the_paper() -> None:
     [
         (lambda: contextual_propensities([PowerLaw(1.0)], [1, 2], [0, 1]), ("", 0, 1)),
         (lambda: contextual_propensities([PowerLaw(1.0)], [1, 2], [0]), ("equal_lengths", 2, 1)),
-        (lambda: contextual_propensities([PowerLaw(1.0)], [1], [0.5]), ("", 0)),
+        (lambda: contextual_propensities([PowerLaw(1.0)], [1], [0.5]), ("whole_numbers", 0.5)),
+        (lambda: contextual_propensities([PowerLaw(1.0)], [1], [1]), ("", 0, 1)),
+        (lambda: contextual_propensities([PowerLaw(1.0), 1.0], [1], [0]), ("not_a_curve", 1.0)),
+        (lambda: contextual_propensities([PowerLaw(1.0)], [[1, 2], [3]], [0, 0, 0]), ("array",)),
+        (lambda: degree_of_relevance([0, 1], highest=1.5), ("whole_number", 1.5)),
+        (lambda: degree_of_relevance([0, 1], highest="4"), ("whole_number", "4")),
         (lambda: degree_of_relevance([0, 5], highest=4), ("", 4)),
-        (lambda: degree_of_relevance([0, 0]), ("", 0, 60)),
+        (lambda: degree_of_relevance([0, 0]), ("whole_number", 0, 60)),
         (lambda: degree_of_relevance([0, -1, 2]), ("", 0, 2)),
     ],
 )
@@ -156,3 +161,7 @@ def test_what_is_no_context_or_grade_is_refused(call, said) -> None:
     about, *values = said
     with refused(about, *values):
         call()
+
+
+def test_no_rows_have_no_propensities() -> None:
+    assert contextual_propensities([PowerLaw(1.0)], [], []).size == 0
