@@ -29,7 +29,7 @@ def contextual_propensities(
 
     curves: by number of the context. ranks, contexts [rows], such as those of a `ClickLog`.
     Raises InputError for contexts that are not whole numbers from 0 to one less than the curves,
-    and for what is no curve.
+    and for anything that is not a curve.
 
     >>> from ultr_core.users import PowerLaw
     >>> phone, desk = PowerLaw(2.0), PowerLaw(1.0)
