@@ -160,7 +160,7 @@ def _counts(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             x, y = xs[0] - 1.3 * BESIDE * across, ys[0]
         x, y = _free(x, y, drawn, along_y=not up)
         # A number is larger than a mark.
-        drawn += [(x + BESIDE / 4 * i, y + BESIDE / 4 * j) for i in (-1, 1) for j in (-1, 1)]
+        drawn += [(x + BESIDE / 2 * i, y + BESIDE / 2 * j) for i in (-1, 1) for j in (-1, 1)]
         yield {"part": "count", "method": method, "x": x, "y": y, "text": f"+{len(marks)}"}
 
 
