@@ -24,4 +24,4 @@ def test_a_package_that_is_missing_is_named(
     assert ended.value.code == 2
     said = capsys.readouterr()
     assert "| a line |" in said.out
-    assert mentions(said.err, "peers", "sklearn", "scikit-learn")
+    assert mentions(said.err, "peers", "sklearn", "requirements/benchmarks.txt")

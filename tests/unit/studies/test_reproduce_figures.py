@@ -158,7 +158,7 @@ def test_maps_put_what_is_not_certain_in_brackets() -> None:
     open_ = study_figure(result_of("map-noise", far=11.8, spread_by=1.0)).rows
     assert set(open_[open_["x"] != 2.0]["text"]) == {"(23)"}
     one_log = study_figure(result_of("map-noise", far=11.8, draws=1)).rows
-    assert set(one_log[one_log["x"] == 2.0]["text"]) == {"0"}
+    assert set(one_log[one_log["x"] == 2.0]["text"]) == {"(0)"}
     assert set(one_log[one_log["x"] != 2.0]["text"]) == {"(40)"}
 
 
