@@ -203,7 +203,7 @@ def run(given: Given) -> Fitted:
         )  # fmt: skip
     line("")
     checks = own_checks(
-        log, joined, own.corpus, curve, estimator=ESTIMATORS[fit.method or "naive"], clip=fit.clip,
+        log, joined, own.corpus, curve, estimator=fit.estimator, clip=fit.clip,
         from_pairs=not of_trees and learner_named(given.learner).from_pairs,
         more=(*odd, *fit.agreement),
     )  # fmt: skip

@@ -127,6 +127,11 @@ class OwnFit:
     fingerprint: Sequence[str] = ()
 
     @property
+    def estimator(self) -> Estimator:
+        """What weighted the clicks."""
+        return ESTIMATORS[self.method]
+
+    @property
     def label(self) -> str:
         """The method's name."""
         return method_of_key(self.method, self.learner).label
@@ -147,7 +152,7 @@ class OwnFit:
 
     def _threshold(self, why_cost: str) -> str:
         """The threshold, and how it came about if that is not how C did."""
-        estimator = ESTIMATORS[self.method]
+        estimator = self.estimator
         if "clip" not in estimator.needs:
             return ""
         if not self.clip:
@@ -683,7 +688,7 @@ def _weights_of_rest(
     corpus: Corpus, log: ClickLog, fit: OwnFit, rest: NDArray[np.int64]
 ) -> Weights:
     """The weights of these queries; a fitted relevance is fitted to their clicks alone."""
-    estimator = ESTIMATORS[fit.method]
+    estimator = fit.estimator
     if fit.belief is None or not estimator.fits_relevance:
         documents = np.isin(query_of_document(corpus.query_offsets), rest)
         return Weights(fit.weights.values[documents], float(log.clicks_per_query[rest].sum()))
