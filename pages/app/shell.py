@@ -13,6 +13,7 @@ from pages.app import controls, lecture, link
 from pages.app.boot import boot, booted
 from pages.app.context import CONTEXT, PageContext, launched_with, show_faults
 from pages.app.markdown import show_note
+from pages.app.page_runs import PAGE_RUNS
 from pages.app.registry import HOME, LESSONS, PAGES, PageInfo
 from pages.app.style import ABOVE, page_style
 from ultr_core.errors import InputError
@@ -28,7 +29,12 @@ _DAY = 86_400  # seconds
 
 
 def run() -> None:
-    """Draw the frame and run the page that the address asks for."""
+    """Draw the frame and run the page that the address asks for, when it is this run's turn."""
+    with PAGE_RUNS.turn():
+        _run()
+
+
+def _run() -> None:
     lesson = lecture.read()
     st.set_page_config(
         page_title="Unbiased LTR Lab", page_icon="⚖️", layout="wide",

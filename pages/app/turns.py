@@ -19,6 +19,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from pages.app.page_runs import PAGE_RUNS
 from pages.app.server_lab import LAB, is_made_apart
 from pages.app.training_pool import POOL
 from ultr_core.errors import InputError
@@ -292,7 +293,7 @@ LONG_WORK = WaitingLine()
 def turn(place: DeltaGenerator) -> Iterator[None]:
     """Wait until no other visitor runs a study, or trains on data of their own, here."""
     waited = time.monotonic()
-    with LONG_WORK.turn() as own:
+    with PAGE_RUNS.away(), LONG_WORK.turn() as own:
         while not own.comes(0.5):
             place.markdown(studies_sentence(own.before, time.monotonic() - waited))
         yield
@@ -367,7 +368,10 @@ class Training:
 
     def _wait(self, cell: Cell, seconds: float) -> bool:
         try:
-            return _QUEUE.wait(self._visitor, cell, 0.0 if self.leave() else seconds)
+            if _known(cell) or self.leave():
+                return _QUEUE.wait(self._visitor, cell, 0.0)
+            with PAGE_RUNS.away():
+                return _QUEUE.wait(self._visitor, cell, seconds)
         except InputError as error:
             self.refused = error
             return False

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.app import server_lab, turns
+from pages.app import controls, server_lab, turns
 from pages.app.markdown import mark, prose
+from pages.app.page_runs import PAGE_RUNS
 from pages.views.lab import checks as check_list
 from pages.views.lab import view
 from pages.views.lab import words as lab_words
@@ -162,22 +163,28 @@ def test_a_page_without_the_other_intervals_says_why_and_shows_the_rest(
     assert [button.key for button in app.button if button.key == "pin"] == ["pin"] * trained
 
 
-def test_pages_paint_one_after_the_other(
-    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    held: list[bool] = []
-    picture, painting = Lab.first_picture, server_lab.LAB.store.turn("painting")
+def test_pages_run_one_after_the_other(open_app: OpenApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the frame to the rankers; nobody waits for training, or for a run that has ended."""
+    alone: list[tuple[str, bool]] = []
 
-    def watched(lab: Lab) -> object:
-        held.append(painting.locked())
-        return picture(lab)
+    def watch(owner: object, name: str) -> None:
+        former = getattr(owner, name)
 
-    monkeypatch.setattr(Lab, "first_picture", watched)
+        def watched(*given: object, **options: object) -> object:
+            alone.append((name, PAGE_RUNS._inside is not None))
+            return former(*given, **options)
+
+        monkeypatch.setattr(owner, name, watched)
+
+    watch(controls, "controls")
+    watch(Lab, "first_picture")
+    watch(Lab, "comparison")
+    watch(turns._QUEUE, "wait")
+    server_lab.LAB.store.forget("trained", "checks")
     open_app(draws="1")
-    assert held
-    assert all(held)
-    # Nobody waits for training, or for a page that has ended.
-    assert not painting.locked()
+    assert {name for name, held in alone if held} >= {"controls", "first_picture", "comparison"}
+    assert ("wait", False) in alone
+    assert PAGE_RUNS._inside is None
 
 
 def test_a_released_slider_has_new_estimates_within_a_tenth_of_a_second(

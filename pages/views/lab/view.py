@@ -62,12 +62,10 @@ def show(page: PageContext) -> None:
     with users:
         st.subheader("Users", help=words.USERS_HELP)
         users_panel(lab)
-    # From a page's first picture to its last: many at once slow each other down and are all late.
-    with lab.store.turn("painting"):
-        picture = lab.first_picture()
-        headline.markdown(f"**{found_by(picture)}**")
-        with estimates:
-            show_all_intervals = _estimates_panel(lab, picture)
+    picture = lab.first_picture()
+    headline.markdown(f"**{found_by(picture)}**")
+    with estimates:
+        show_all_intervals = _estimates_panel(lab, picture)
     with rankers:
         slots = _rankers_panel(first)
     order = Training(lab)
