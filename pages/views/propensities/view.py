@@ -207,7 +207,7 @@ def _ranker_section(lab: Lab, users: Users, design: SwapDesign, found: MethodRes
     st.markdown(
         f"One click log of {counted(settings.clicks, 'expected click')} by position-model users "
         f"with {users_have(settings)}; C is chosen for each ranker on validation clicks. One log "
-        "has no interval: differences of about 0.1 depend on the seed."
+        "gives no interval; differences of about 0.1 depend on the seed."
     )
 
 
