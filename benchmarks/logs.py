@@ -126,7 +126,7 @@ def _compared(title: str, paths: list[Path], rounds: int) -> Iterator[str]:
     for kind, (cpu, wall, peak, _, _, _) in medians.items():
         ratio = wall / medians["bare"][1]
         yield (
-            f"| {title} | {_KINDS[kind]}, wall in times of the bare GROUP BY; peak {peak:,.0f} MB "
+            f"| {title} | {_KINDS[kind]}, wall relative to the bare GROUP BY; peak {peak:,.0f} MB "
             f"| {cpu:.2f} | {wall:.2f} | {ratio:.2f} | | |"
         )
 

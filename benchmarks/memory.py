@@ -16,7 +16,7 @@ from ultr_core.propensity.weights import Weights
 
 
 def beyond_features(corpus: Corpus, weights: Weights, cost: float, tolerance: float) -> float:
-    """Peak resident memory of a fit of dense features beyond what was there before, in them."""
+    """Peak resident memory of a fit beyond what was there before, relative to its features."""
     with tempfile.TemporaryDirectory() as folder:
         for name, array in (
             ("features", corpus.features),

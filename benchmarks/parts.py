@@ -202,9 +202,10 @@ def yahoo_here(rounds: int) -> Iterator[str]:
         what = f"{name.removeprefix('ours, ')}, C = 10, gap 0.001, in products"
         yield _line("yahoo", what, timing, ratio=ratio, passes=found.passes, gap=found.gap)
     few, full = timings.values()
-    yield _line("yahoo", "850,000 in times of 170,000 clicks", ratio=full.seconds / few.seconds)
+    yield _line("yahoo", "850,000 relative to 170,000 clicks", ratio=full.seconds / few.seconds)
     share = beyond_features(data.corpus, many[850_000], 10.0, 1e-3)
-    what = f"peak memory of a fit beyond the features of {features.nbytes / 1e6:.0f} MB, in them"
+    size = f"{features.nbytes / 1e6:.0f} MB"
+    what = f"peak memory of a fit beyond the features, relative to their {size}"
     yield _line("yahoo", what, ratio=share)
 
 

@@ -90,15 +90,15 @@ def reading(rounds: int) -> Iterator[str]:
     for kind, (cpu, wall, memory, _) in medians.items():
         ratio = medians["scikit-learn"][1] / wall
         what = {
-            "file": "ours, speed in times of scikit-learn",
+            "file": "ours, speed relative to scikit-learn",
             "scikit-learn": "scikit-learn's load_svmlight_file",
-            "cache": "ours from the cache, speed in times of scikit-learn",
+            "cache": "ours from the cache, speed relative to scikit-learn",
         }[kind]
         yield f"| {title} | {what} | {cpu:.3f} | {wall:.3f} | {ratio:.2f} | | |"
-        what = f"{kind}: peak memory in times of the dense result of {dense:,.0f} MB"
+        what = f"{kind}: peak memory relative to the dense result of {dense:,.0f} MB"
         yield f"| {title} | {what} | | | {memory / dense:.2f} | | |"
     ratio = medians["file"][1] / medians["cache"][1]
-    yield f"| {title} | second read in times of the first | | | {ratio:.1f} | | |"
+    yield f"| {title} | second read, speed relative to the first | | | {ratio:.1f} | | |"
 
 
 def _run(kind: str, path: Path, environment: dict[str, str]) -> list[float]:

@@ -222,7 +222,7 @@ def _files(lines: Sequence[LedgerLine], lab: Lab) -> None:
 
 def _show_readings() -> None:
     """The other reading in numbers, conventions, and the list of all readings."""
-    st.subheader("What if it is read the other way?")
+    st.subheader("What if the paper is read the other way?")
     place = control(PLACE)
     chosen = choose(READING)
     reading = next(r for r in READINGS if r.key == place)

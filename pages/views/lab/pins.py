@@ -155,7 +155,7 @@ def _compared(pin: Pin, comparison: Comparison) -> None:
         )
     with st.container(horizontal=True):
         st.button(
-            "Go back to it", key=f"unpin-back-{pin.number}", icon=":material/undo:",
+            "Go back to this run", key=f"unpin-back-{pin.number}", icon=":material/undo:",
             type="tertiary", on_click=link.write, args=(pin.settings,),
         )  # fmt: skip
         st.button(

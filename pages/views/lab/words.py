@@ -103,7 +103,7 @@ def preference(picture: RiskPicture, estimates: EstimatedRisks) -> str:
     if right:
         others = ""
         if tau < MOST_RIGHT:
-            others = f", but gets {'most' if tau < 0 else 'many'} other pairs in the wrong order"
+            others = f", but puts {'most' if tau < 0 else 'many'} other pairs in the wrong order"
         return f"It correctly prefers {names[better]} to {names[worse]}{others}."
     others = ", and puts most other pairs in the wrong order" if tau < 0 else ""
     return f"It wrongly prefers {names[better]} to {names[worse]}{others}."

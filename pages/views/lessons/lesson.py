@@ -262,7 +262,7 @@ def world_words(lesson: Lesson, settings: Settings) -> str:
     if lesson.users != Settings().users:
         fixed.append(f"users: {users.label}")
     return (
-        f":small[:material/tune: This lesson sets its own world: {', '.join(fixed)}; "
+        f":small[:material/tune: This lesson has its own settings: {', '.join(fixed)}; "
         f"{lesson.traffic(settings)}. Only the corpus and the seed, under More settings, affect "
         "it.]"
     )

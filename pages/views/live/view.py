@@ -37,9 +37,9 @@ RANKERS = {
 STEPS: tuple[Step[Mapping[str, Any]], ...] = (
     Step(
         "**Would the paper's number of queries have shown a difference here?** The paper had 218 "
-        "against the production ranker (Prod) and does not say whether its ties include queries "
-        "without a click. If all 218 had one, the equivalent here is 370 queries, since six in "
-        "ten get a click.",
+        "queries against the production ranker (Prod) and does not say whether its ties include "
+        "queries without a click. If all 218 had a click, the equivalent here is 370 queries, "
+        "since six in ten get a click.",
         "Interleave 370 queries",
         {"live_queries": 370},
     ),
@@ -105,7 +105,7 @@ def _reading(result: LiveResult) -> None:
             f"**{contest.sentence}** {contest.null_sentence} The relative risk (share of the "
             "decided queries that it lost, divided by one half) is "
             f"{contest.test.relative_risk:.2f}. {traffic}; with as many decided queries as the "
-            f"paper had, {contest.paper_power:.0%} would be."
+            f"paper had, {contest.paper_power:.0%} would be significant."
         )
         st.markdown(words)
 
@@ -179,7 +179,7 @@ def _demonstration_section() -> None:
     )
     users = {
         "clicks one document at random": one_random_click,
-        "wants c alone and finds it": click_on("c"),
+        "wants only c and finds it": click_on("c"),
     }
     rows = []
     for who, clicks in users.items():

@@ -26,7 +26,7 @@ def _line(walk: Walk, place: int) -> str:
 
 def _unbiased(walk: Walk, world: SmallWorld) -> str:
     return (
-        f"Averaged over everything users may look at, the weighted loss is {_line(walk, 1)}, "
+        f"Averaged over everything that users may look at, the weighted loss is {_line(walk, 1)}, "
         "exactly the true loss"
     )
 

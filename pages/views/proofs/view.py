@@ -121,7 +121,8 @@ def _users_arrive(world: SmallWorld, settings: Settings, name: str, users: int) 
     with left:
         st.markdown(
             f"**The weighted loss of S₁{', without click noise' if clean else ''}**, averaged over "
-            f"{counted(users, 'user')}, with its 95% interval. Draw more and watch it converge."
+            f"{counted(users, 'user')}, with its 95% interval. Draw more users and watch it "
+            "converge."
         )
         show_figure(
             partial(
@@ -162,8 +163,8 @@ def _naive_against_weighted(world: SmallWorld, settings: Settings) -> None:
         return
     if found.predicted is None or found.predicted_clicks is None:
         text = (
-            "**In this world weighting never overtakes the naive estimate**, because its bias or "
-            "variance is too large, or it is ahead from the first click."
+            "**In this world weighting never overtakes the naive estimate**, either because its "
+            "bias or variance is too large, or because it is ahead from the first click."
         )
     else:
         seen = "beyond the range of the chart" if found.observed_clicks is None else (
@@ -190,8 +191,8 @@ def _noise_and_svm(world: SmallWorld) -> None:
     )
     st.markdown(
         "For ranks, noise adds a constant, so the order is preserved. The SVM minimises the hinge "
-        f"instead: once neighbours in S₁ are more than 1/{world.query.size - 1} apart, some pairs "
-        "of documents have score gaps above 1, and noise penalises them like a regulariser. "
+        f"loss instead: once neighbours in S₁ are more than 1/{world.query.size - 1} apart, some "
+        "pairs of documents have score gaps above 1, and noise penalises them like a regulariser. "
         f"**{noisy_hinge_curve(world, GAPS).alt}**"
     )
     best = LETTERS[world.query.new.index(1)]

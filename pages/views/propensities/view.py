@@ -172,7 +172,7 @@ def _rivals_section(lab: Lab, users: Users, design: SwapDesign) -> None:
 
 
 def _ranker_section(lab: Lab, users: Users, design: SwapDesign, found: MethodResult) -> None:
-    st.subheader("Does the estimate train as good a ranker as the true curve?")
+    st.subheader("Does the estimate give as good a ranker as the true curve?")
     if _trusting(users) or found.curve is None:
         st.markdown(
             ":material/info: Rankers are trained here on the clicks of position-model users; "
@@ -207,7 +207,7 @@ def _ranker_section(lab: Lab, users: Users, design: SwapDesign, found: MethodRes
     st.markdown(
         f"One click log of {counted(settings.clicks, 'expected click')} by position-model users "
         f"with {users_have(settings)}; C is chosen for each ranker on validation clicks. One log "
-        "has no interval: differences of about 0.1 depend on the seed."
+        "gives no interval; differences of about 0.1 depend on the seed."
     )
 
 

@@ -58,8 +58,8 @@ SWITCH = {
 }  # fmt: skip
 """By break: the switch of the Proofs that breaks the same."""
 COMPARED = (
-    "By 95% intervals, paired by click log. “Needs”: the fewest clicks tried at and above which "
-    "it beats every ranker without a repair"
+    "By 95% intervals, paired by click log. “Needs”: the smallest number of clicks tried from "
+    "which the repair always beats every ranker without one"
 )
 """What the verbs of the headline mean; the same words as `compare`."""
 WIDTHS, WIDTHS_IN_LECTURE = (305, 145), (365, 172)

@@ -116,8 +116,8 @@ def _carry_on(log: PresentationLog | None, ranks: int) -> bool:
     if last <= ranks:
         return False
     why = (
-        f"The log goes down to position {last:,}. Without this, clicks there have no propensity "
-        "and training is refused."
+        f"The log goes down to position {last:,}. Unless the value is used there, clicks below "
+        f"rank {ranks:,} have no propensity and training is refused."
     )
     label = f"Use the value of rank {ranks:,} for all positions below it"
     return bool(control(replace(CARRY_ON, help=why), label=label, keep=True))

@@ -178,8 +178,8 @@ def _fairness(ranker: Ranker, origin: Provenance) -> str:
         return origin.told(ranker.name)
     if not ranker.fair:
         return (
-            "The ranker is judged on the clicks it was trained on, which makes it look too good: "
-            "too few queries have clicks to hold any out."
+            "Too few queries have clicks to hold any out, so the ranker is judged on the clicks it "
+            "was trained on, which makes it look too good."
         )
     return (
         f"The ranker is judged fairly: {FOLDS} rankers were trained, each without some of the "
