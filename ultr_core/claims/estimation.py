@@ -247,7 +247,7 @@ def _interpolation(lab: Lab) -> Finding:
         "<",
         1.0,
         reason="Holds here if interpolation adds less error than the measurement itself. The "
-        "lab's own (1/r)^η is interpolated exactly, which would show nothing.",
+        "lab's own (1/r)^η would be interpolated exactly, which would show nothing.",
     )
 
 

@@ -381,7 +381,8 @@ def estimate_figure(found: LogEstimate, *, theme: Theme = "light") -> Figure:
         alt_text=(
             f"{label}: {part_of(len(observed), len(found.curve.values), 'rank')} an estimate. "
             f"{found.curve.sentence} The curve at rank {last} is "
-            f"{found.curve.values[last - 1] / scale:.3g} times rank {found.estimate.reference}."
+            f"{found.curve.values[last - 1] / scale:.3g} times its value at rank "
+            f"{found.estimate.reference}."
         ),
         title=f"Examination by rank: {label.lower()}",
         theme=theme,

@@ -293,7 +293,7 @@ def prediction_figure(
         pd.DataFrame(rows),
         name="prediction",
         title="Your prediction and what happens",
-        alt_text=f"You predicted {guess:.3g}; it is {truth:.3g}.",
+        alt_text=f"You predicted {guess:.3g}; the result is {truth:.3g}.",
         x_title=unit,
         include=ends,
         theme=theme,

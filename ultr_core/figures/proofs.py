@@ -66,7 +66,7 @@ def settling(
     off = abs(mean[-1] - claimed) > REACH * error[-1] and claimed != expected
     alt_text = (
         f"After {counted(int(users[-1]), 'user')} the average is {mean[-1]:.3f}; it converges to "
-        f"{expected:.3f}" + (f", not at the claimed {claimed:.3f}." if off else ".")
+        f"{expected:.3f}" + (f", not to the claimed {claimed:.3f}." if off else ".")
     )
     return Figure("settling", "The estimate as users arrive", alt_text, rows, spec, height=300)
 
@@ -179,7 +179,7 @@ def race_figure(found: Race, *, theme: Theme = "light") -> Figure:
     # Without bias, noise and chance there is no error at all.
     y = (_power_below(values.min()), _power_above(values.max())) if len(values) else (0.1, 10.0)
     spec = with_domains(_race(theme), x=(float(clicks[0]), float(clicks[-1])), y=y)
-    return Figure("race", "Which estimate is better when", _race_words(found), rows, spec, 340)
+    return Figure("race", "When each estimate is better", _race_words(found), rows, spec, 340)
 
 
 def _race_words(found: Race) -> str:

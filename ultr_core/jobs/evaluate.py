@@ -285,7 +285,8 @@ JOB = Job(
         Switch(
             "gate", "",
             help="say whether the ranker may replace what users saw: a ranker that is no better "
-            f"passes in at most {PROMISE:.0%} of logs; the exit code is 1 if it does not pass",
+            f"passes in at most {PROMISE:.0%} of logs; the exit code is 1 if the ranker does "
+            "not pass",
         ),
         CANDIDATES,
     ),
