@@ -87,7 +87,8 @@ def show(result: LiveResult) -> None:
         print(contest.sentence)
         print(
             f"  Relative risk {contest.test.relative_risk:.3f}; 80% power at this share takes "
-            f"{needed} decided queries; with the paper's number the power is {contest.paper_power:.0%}."
+            f"{needed} decided queries; with the paper's number the power is "
+            f"{contest.paper_power:.0%}."
         )
         print(f"  {contest.null_sentence}")
 
