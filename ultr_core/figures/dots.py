@@ -52,7 +52,7 @@ def comparison_figure(
     """Test risks of all rankers with their intervals over draws.
 
     Unless the comparison is ``complete``, rows are reserved for rankers still being trained.
-    ``pinned`` runs, each under a sign, are hollow marks next to it.
+    ``pinned`` runs, each under a sign, are hollow marks next to these.
     """
     return trained_rankers(
         _risks(comparison),

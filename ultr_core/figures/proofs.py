@@ -121,7 +121,7 @@ def errors_fall(found: Convergence, *, theme: Theme = "light") -> Figure:
         else "because a bias remains: without it −0.5 is predicted"
     )
     alt_text = (
-        f"The error goes from {found.error[0]:.3g} to {found.error[-1]:.3g}; its slope on "
+        f"The error changes from {found.error[0]:.3g} to {found.error[-1]:.3g}; its slope on "
         f"logarithmic axes is {slope}, {predicted}."
     )
     title = "Error against the number of users"
@@ -225,7 +225,7 @@ def _race(theme: Theme) -> dict[str, Any]:
 def noisy_hinge_curve(
     world: SmallWorld, gaps: Sequence[Fraction], *, theme: Theme = "light"
 ) -> Figure:
-    """Hinge loss of S_1 against the score gap of neighbours: with noise, and with constant noise.
+    """Hinge loss of S_1 against the score gap of neighbours: with noise, and if it were a constant.
 
     With noise it is (eps+ - eps-) clean + eps- sum over pairs of max(2, 1 + score gap); for ranks
     the last sum would be the constant m (m - 1), drawn dashed.
