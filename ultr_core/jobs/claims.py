@@ -237,7 +237,7 @@ def _readings(place: str) -> list[Cell]:
             """
             ## A passage of the paper that can be read in two ways
 
-            Both readings on a small corpus.
+            Both readings, computed on a small corpus.
             """
         ),
         code(
