@@ -107,7 +107,7 @@ LOG_ROWS = Limit(
 """Of one click log."""
 
 LOG_MEMORY = Limit(
-    1 << 28, "bytes of memory", "anything beyond this goes to disk, which some layouts do not allow",
+    1 << 28, "bytes of memory", "the excess goes to disk, which some layouts do not allow",
     "write Parquet with smaller pages and groups, or CSV with shorter cells",
 )  # fmt: skip
 """For counting a click log; what is counted by then goes to spill files."""
