@@ -20,7 +20,7 @@ class InputError(ValueError):
 
     The message is one sentence: what is wrong, where (file, line, column or parameter), and what
     would be right. It names no option and no control: ``about`` is the key of the remedy, and each
-    face adds its own name for it, the command line in ``jobs/output.py``, a page in
+    interface adds its own name for it, the command line in ``jobs/output.py``, a page in
     ``pages/app/markdown.py``. Keys without a remedy distinguish one fault from another; tests
     identify an error by its key and by the values it names.
     """
@@ -106,7 +106,7 @@ def checked_path(path: str | Path, what: str) -> Path:
         )
     if "\0" in str(path):
         raise InputError(
-            f"{what} {named(path)} has a zero byte in its path, which no path may have.",
+            f"{what} {named(path)} has a zero byte in its path, which no path may contain.",
             "path_zero_byte",
         )
     try:

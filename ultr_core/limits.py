@@ -79,7 +79,7 @@ LINE_BYTES = Limit(
 
 ROW_BYTES = Limit(
     1 << 22, "bytes", "a whole row is held in memory",
-    "a quotation mark there may not be closed",
+    "there may be an unclosed quotation mark",
 )  # fmt: skip
 """Of one row of a click log as text, and of a curve, scores or weights as a table."""
 
@@ -107,7 +107,7 @@ LOG_ROWS = Limit(
 """Of one click log."""
 
 LOG_MEMORY = Limit(
-    1 << 28, "bytes of memory", "what does not fit goes to disk, which some layouts do not allow",
+    1 << 28, "bytes of memory", "the excess goes to disk, which some layouts do not allow",
     "write Parquet with smaller pages and groups, or CSV with shorter cells",
 )  # fmt: skip
 """For counting a click log; what is counted by then goes to spill files."""
@@ -231,7 +231,7 @@ VISITORS_TRAINING_SECONDS = Limit(
 
 VISITORS_SCORING_SECONDS = Limit(
     30, "seconds", "the page computes it while all other visitors wait",
-    "use the command evaluate, which has no such limit, or add its scores instead",
+    "use the command evaluate, which has no such limit, or upload scores instead",
 )  # fmt: skip
 """For scoring a visitor's corpus by a ranker from a file; 1,000 trees take about 1 s."""
 
@@ -274,7 +274,9 @@ UPLOAD_ADDRESSES = Limit(
 )
 """Addresses that one visitor has been given and has not used; older ones expire."""
 
-UPLOAD_SECONDS = Limit(120, "seconds", "an upload in progress blocks others", "send a smaller file")
+UPLOAD_SECONDS = Limit(
+    120, "seconds", "an upload in progress blocks other uploads", "send a smaller file"
+)
 """From the head of an upload to its end."""
 
 _KEPT = "what is read from it stays in this server's memory"

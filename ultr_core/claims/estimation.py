@@ -247,7 +247,7 @@ def _interpolation(lab: Lab) -> Finding:
         "<",
         1.0,
         reason="Holds here if interpolation adds less error than the measurement itself. The "
-        "lab's own (1/r)^η is interpolated exactly, which would show nothing.",
+        "lab's own (1/r)^η would be interpolated exactly, which would show nothing.",
     )
 
 
@@ -352,9 +352,9 @@ def _cascade(lab: Lab) -> Finding:
     )
     loss = world.query.loss(world.query.new)
     return Finding(
-        "For users who stop after a click (ε₋ = 0), dividing by the probability that they got "
-        f"there gives {found} on average; dividing by the position's examination gives "
-        f"{float(plain):.3g}; the true loss is {loss}.",
+        "For users who stop after a click (ε₋ = 0), dividing by the probability that they "
+        f"reached the document gives {found} on average; dividing by the examination of its rank "
+        f"gives {float(plain):.3g}; the true loss is {loss}.",
         float(found - loss),
     )
 

@@ -67,7 +67,7 @@ def _candidates(lab: Lab) -> Finding:
         float(sizes.mean()),
         limit=yahoo,
         tolerance=REACH * error,
-        reason="A property of the corpus in use; the built-in corpus is built to have it.",
+        reason="This is a property of the corpus in use; the built-in corpus is made to have it.",
     )
 
 

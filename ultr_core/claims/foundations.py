@@ -189,9 +189,9 @@ def _pooling_is_biased(lab: Lab) -> Finding:
     pooled = true_risks(lab.family().ranks, judged, offsets)
     swapped, pairs = wrong_order(lab.family().true_risk, pooled)
     return Finding(
-        f"If only production's top {POOL} are judged, {1 - judged.sum() / relevance.sum():.0%} of "
-        f"the relevant documents count as irrelevant, and {swapped} of {pairs:,} pairs of rankers "
-        "change order.",
+        f"If only production's top {POOL} documents are judged, "
+        f"{1 - judged.sum() / relevance.sum():.0%} of the relevant documents count as irrelevant, "
+        f"and {swapped} of {pairs:,} pairs of rankers change order.",
         float(swapped),
         ">",
     )

@@ -68,8 +68,8 @@ def _robust_is_affine(lab: Lab) -> Finding:
         for one, other in zip(pair, own, strict=True)
     )
     return Finding(
-        f"With {len(FITS)} fits, right and wrong, what each click and each impression counts "
-        f"differs from the affine correction by at most {worst}.",
+        f"With {len(FITS)} fits, right and wrong, the contribution of each click and each "
+        f"impression differs from that in the affine correction by at most {worst}.",
         float(worst),
     )
 

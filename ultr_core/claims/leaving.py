@@ -64,9 +64,9 @@ def _needs_lambda(lab: Lab) -> Finding:
     wrong = [stay for stay in ASSUMED if stay != HALF]
     least, best = _best_assumed(case, wrong)
     return Finding(
-        f"If users have λ = {case.continuation} and one of {len(wrong)} other values from "
-        f"{wrong[0]} to {wrong[-1]} is assumed, the smallest of the largest errors over rankings "
-        f"is {float(least):.3f}, at {best}.",
+        f"Users have λ = {case.continuation}. Of {len(wrong)} other assumed values, from "
+        f"{wrong[0]} to {wrong[-1]}, {best} has the smallest maximum error over rankings: "
+        f"{float(least):.3f}.",
         float(least),
         ">",
         0.0,
@@ -78,10 +78,10 @@ def _satisfied_leave(lab: Lab) -> Finding:
     case = leaving_case(lab, "R13")
     least, best = _best_assumed(case)
     return Finding(
-        f"If λ is {case.satisfied or case.continuation} after a relevant document and "
-        f"{case.continuation} after any other, and one of {len(ASSUMED)} values from {ASSUMED[0]} "
-        f"to {ASSUMED[-1]} is assumed, the smallest of the largest errors over rankings is "
-        f"{float(least):.3f}, at {best}.",
+        f"Users have λ = {case.satisfied or case.continuation} after a relevant document and "
+        f"{case.continuation} after any other. Of {len(ASSUMED)} assumed values, from "
+        f"{ASSUMED[0]} to {ASSUMED[-1]}, {best} has the smallest maximum error over rankings: "
+        f"{float(least):.3f}.",
         float(least),
         ">",
         0.0,

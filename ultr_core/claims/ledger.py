@@ -49,7 +49,10 @@ from ultr_core.studies.claims import FLAT, ORIGINS, Origin
 
 NOT_MEASURED = "not measured"
 
-MISSED = "The interval just misses that value, as 1 in 20 does by chance; the claim is not refuted."
+MISSED = (
+    "The interval just misses that value, as 1 in 20 intervals do by chance; the claim is not "
+    "refuted."
+)
 """What a number says whose interval does not contain the true value though it is close to it."""
 
 
@@ -118,7 +121,7 @@ class LedgerLine:
 
     @property
     def shown(self) -> str:
-        """The numbers in words, with the interval, and why, if they are not decisive."""
+        """The numbers in words, with the interval and, if they are not decisive, the reason."""
         found = self.finding
         parts = [] if found.sentence == NOT_MEASURED else [found.sentence]
         if found.interval is not None and "95" not in found.sentence:

@@ -108,7 +108,7 @@ def _table(lab: Lab) -> Finding:
         ">",
         0.5,
         interval=(least.low, least.high),
-        reason="Exact intervals from the paper's counts; its users cannot be asked again. "
+        reason="Exact intervals from the paper's counts; the experiment cannot be repeated. "
         f"Corrected for two tests, p is {2 * tests[0].p_value:.4f} and {2 * tests[1].p_value:.4f}.",
     )
 

@@ -167,7 +167,7 @@ def contests(opponent: str, clicks: int, lab: Lab) -> Finding:
     outcome = compared(float(np.mean(shares)), ">", 0.5, interval=(low, high))
     return Finding(
         f"With {clicks:,} clicks on {len(rows)} simulated engines ({corpora} corpora), the win "
-        f"share is {np.mean(shares):.1%} on average, and the middle 95% run from {low:.1%} to "
+        f"share is {np.mean(shares):.1%} on average, and the middle 95% range from {low:.1%} to "
         f"{high:.1%}; {ahead} significant wins, {behind} significant losses.",
         float(np.mean(shares)),
         ">",
@@ -199,8 +199,8 @@ def more_clicks_more_wins(lab: Lab) -> Finding:
         f"{np.mean(list(found.values())):.1%} at {n:,}" for n, found in shares.items()
     )
     return Finding(
-        f"Win share against the naive ranker, by clicks: {listed}. From the first to the last it "
-        f"grows by {100 * gains.value:.1f} percentage points (95% interval over corpora "
+        f"Win share against the naive ranker, by clicks: {listed}. From the first to the last, the "
+        f"share grows by {100 * gains.value:.1f} percentage points (95% interval over corpora "
         f"{100 * gains.low:.1f} to {100 * gains.high:.1f}).",
         gains.value,
         ">",
@@ -231,13 +231,13 @@ def no_manual_choice(lab: Lab) -> Finding:
         f"{rows[0]['clicks']:,} clicks, {len(rows)} simulated engines ({len(gaps)} corpora): the "
         f"smallest propensity is {smallest}, on average. Smoothing moves the test risk by "
         f"{_share(moved)} of the gap between production and skyline, with its 95% interval over "
-        f"corpora; it is worse in {worse} engines.",
+        f"corpora; the risk is higher on {worse} engines.",
         moved.value,
         "<",
         FLAT,
         interval=(moved.low, moved.high),
         reason="Section 7.6 smooths by interpolating with click rates, which are biased by "
-        f"relevance; how much is chosen by hand. {runs.source}",
+        f"relevance; the weight is chosen by hand. {runs.source}",
     )
 
 
@@ -285,8 +285,8 @@ def gate_keeps_its_promise(lab: Lab) -> Finding:
         "<",
         MOST_MISSED,
         interval=(share.low, share.high),
-        reason=f"{runs.source} Of the {CANDIDATES} rankers a little worse than production, the one "
-        "with the highest share counts, at each number of clicks.",
+        reason=f"{runs.source} Of the {CANDIDATES} rankers a little worse than production, the "
+        "ranker with the highest share counts at each number of clicks.",
     )
 
 

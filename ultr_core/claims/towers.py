@@ -46,7 +46,7 @@ def _parts_decide(lab: Lab) -> Finding:
     parts, left = (", ".join(map(str, column)) for column in zip(*found, strict=True))
     return Finding(
         f"With no swap, one swap and a chain of swaps, four ranks fall into {parts} parts; clicks "
-        f"leave {left} directions open.",
+        f"leave {left} directions undetermined.",
         float(max(abs(one - other) for one, other in found)),
     )
 
@@ -80,7 +80,7 @@ def _wrong_model(lab: Lab) -> Finding:
         for form, each in off.items()
     ).replace("-", "−")
     return Finding(
-        f"b of the last rank is off by, for a random, a fair and a perfect logger: {words}.",
+        f"Error of b at the last rank, for a random, a fair and a perfect logger: {words}.",
         min(steps),
         ">",
         CLEARLY,
@@ -92,7 +92,7 @@ def _not_examination(lab: Lab) -> Finding:
     case = _case(lab, "R24", TowerCase("product", fitted="additive"))
     off = case.off("random")
     return Finding(
-        f"With a random logger and linear relevance, b of the last rank is off by {off[-1]:+.2f}, "
+        f"With a random logger and linear relevance, b at the last rank is off by {off[-1]:+.2f}, "
         f"as if it were examined {np.exp(off[-1]):.2f} times as often.".replace("-", "−"),
         float(np.abs(off).max()),
         ">",

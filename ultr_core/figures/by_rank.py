@@ -318,7 +318,7 @@ def curve_figure(
     other: MethodResult | None = None,
     theme: Theme = "light",
 ) -> Figure:
-    """The estimate of one method with the truth [ranks], and with another method.
+    """The estimate of one method together with the truth [ranks] and another method.
 
     Raises InputError if the method found nothing.
     """
@@ -381,7 +381,8 @@ def estimate_figure(found: LogEstimate, *, theme: Theme = "light") -> Figure:
         alt_text=(
             f"{label}: {part_of(len(observed), len(found.curve.values), 'rank')} an estimate. "
             f"{found.curve.sentence} The curve at rank {last} is "
-            f"{found.curve.values[last - 1] / scale:.3g} times rank {found.estimate.reference}."
+            f"{found.curve.values[last - 1] / scale:.3g} times its value at rank "
+            f"{found.estimate.reference}."
         ),
         title=f"Examination by rank: {label.lower()}",
         theme=theme,
@@ -406,9 +407,8 @@ def propensity_curves(
     guess; ``truth`` and ``limit`` [ranks], if known, are relative to the reference: true
     examination, and the limit of the estimate with infinite traffic. ``other`` is a second
     estimate, for comparison. Missing ranks have no mark; estimates that the curve does not use are
-    hollow;
-    a triangle at the end of the axis is a value beyond it, a hollow triangle is a rank without a
-    click.
+    hollow; a triangle at the end of the axis is a value beyond it, and a hollow triangle is a rank
+    without a click.
     """
     scale = curve.values[estimate.reference - 1]
     parts = [_points(estimate, "estimate", 0.0).assign(used=True)]

@@ -52,7 +52,7 @@ def comparison_figure(
     """Test risks of all rankers with their intervals over draws.
 
     Unless the comparison is ``complete``, rows are reserved for rankers still being trained.
-    ``pinned`` runs, each under a sign, are hollow marks next to it.
+    ``pinned`` runs, each under a sign, are hollow marks next to these.
     """
     return trained_rankers(
         _risks(comparison),
@@ -293,7 +293,7 @@ def prediction_figure(
         pd.DataFrame(rows),
         name="prediction",
         title="Your prediction and what happens",
-        alt_text=f"You predicted {guess:.3g}; it is {truth:.3g}.",
+        alt_text=f"You predicted {guess:.3g}; the result is {truth:.3g}.",
         x_title=unit,
         include=ends,
         theme=theme,

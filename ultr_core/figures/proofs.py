@@ -66,7 +66,7 @@ def settling(
     off = abs(mean[-1] - claimed) > REACH * error[-1] and claimed != expected
     alt_text = (
         f"After {counted(int(users[-1]), 'user')} the average is {mean[-1]:.3f}; it converges to "
-        f"{expected:.3f}" + (f", not at the claimed {claimed:.3f}." if off else ".")
+        f"{expected:.3f}" + (f", not to the claimed {claimed:.3f}." if off else ".")
     )
     return Figure("settling", "The estimate as users arrive", alt_text, rows, spec, height=300)
 
@@ -121,7 +121,7 @@ def errors_fall(found: Convergence, *, theme: Theme = "light") -> Figure:
         else "because a bias remains: without it −0.5 is predicted"
     )
     alt_text = (
-        f"The error goes from {found.error[0]:.3g} to {found.error[-1]:.3g}; its slope on "
+        f"The error changes from {found.error[0]:.3g} to {found.error[-1]:.3g}; its slope on "
         f"logarithmic axes is {slope}, {predicted}."
     )
     title = "Error against the number of users"
@@ -179,7 +179,7 @@ def race_figure(found: Race, *, theme: Theme = "light") -> Figure:
     # Without bias, noise and chance there is no error at all.
     y = (_power_below(values.min()), _power_above(values.max())) if len(values) else (0.1, 10.0)
     spec = with_domains(_race(theme), x=(float(clicks[0]), float(clicks[-1])), y=y)
-    return Figure("race", "Which estimate is better when", _race_words(found), rows, spec, 340)
+    return Figure("race", "When each estimate is better", _race_words(found), rows, spec, 340)
 
 
 def _race_words(found: Race) -> str:
@@ -225,7 +225,7 @@ def _race(theme: Theme) -> dict[str, Any]:
 def noisy_hinge_curve(
     world: SmallWorld, gaps: Sequence[Fraction], *, theme: Theme = "light"
 ) -> Figure:
-    """Hinge loss of S_1 against the score gap of neighbours: with noise, and with constant noise.
+    """Hinge loss of S_1 against the score gap of neighbours: with noise, and if it were a constant.
 
     With noise it is (eps+ - eps-) clean + eps- sum over pairs of max(2, 1 + score gap); for ranks
     the last sum would be the constant m (m - 1), drawn dashed.

@@ -75,8 +75,7 @@ class Finding:
 
     @property
     def status(self) -> str:
-        """In words: the severity of a file's check, otherwise the outcome, and if it was
-        expected."""
+        """In words: the severity of a file's check, or the outcome and whether it was expected."""
         if self.severity is not None:
             return self.severity
         if self.should_hold or self.outcome not in ("holds", "does not hold"):

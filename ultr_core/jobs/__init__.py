@@ -1,8 +1,8 @@
 """Everything that the lab can do, one file per job: its command line, its notebook, its link.
 
 A job is a line of :data:`JOBS` and the module of that name, whose ``JOB`` defines the rest. Only
-the module of the job that is asked for is imported, and what its call alone needs is imported
-there, so that help and simple commands start at once.
+the requested job's module is imported, and what its call alone needs is imported in the call, so
+that help and simple commands start at once.
 """
 
 from __future__ import annotations

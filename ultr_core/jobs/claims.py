@@ -64,8 +64,8 @@ READING = Choice(
 
 NOT_REACHED = (
     "Claims on the figures, and others that say “precomputed”, are based on results shipped with "
-    "the lab; their intervals are over click logs of one corpus unless they name several. "
-    "Derivations and printed numbers are the same on every corpus."
+    "the lab; their intervals are over click logs of one corpus unless they name "
+    "several corpora. Derivations and printed numbers are the same on every corpus."
 )
 """What a corpus does not change."""
 
@@ -237,7 +237,7 @@ def _readings(place: str) -> list[Cell]:
             """
             ## A passage of the paper that can be read in two ways
 
-            Both readings on a small corpus.
+            Both readings, computed on a small corpus.
             """
         ),
         code(

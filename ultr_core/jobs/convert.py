@@ -336,7 +336,7 @@ JOB = Job(
             help="lowest relevant grade; default 3, if the grades go that high",
         ),
         File("corpus", "", help="corpus that the weights or scores in IN belong to"),
-        File("groups", "", help="number of documents of each query, for rows without qid:"),
+        File("groups", "", help="number of documents per query, for rows without qid:"),
     ),
     notes=_NOTES,
     as_typed=True,

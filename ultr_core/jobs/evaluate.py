@@ -64,9 +64,8 @@ _NOTES = (
     "unseen_low and unseen_high, what left-out candidates could add, which low and high include, "
     "no_interval, intervals, withheld, sentence, and risk_of_shown, the judge's estimate of what "
     "users saw), overlap and checks. If no_interval gives a reason, low and high are null. With "
-    "--gate also gate (deploy, difference, bound, promise, candidates, passes_at, power, "
-    "declined, sentence), and the exit code is 1 if the ranker does "
-    "not pass."
+    "--gate it also prints gate (deploy, difference, bound, promise, candidates, passes_at, "
+    "power, declined, sentence), and the exit code is 1 if the ranker does not pass."
 )
 _WITH_CLIP = [estimator.label for estimator in _EVERY if "clip" in estimator.needs]
 
@@ -285,7 +284,8 @@ JOB = Job(
         Switch(
             "gate", "",
             help="say whether the ranker may replace what users saw: a ranker that is no better "
-            f"passes in at most {PROMISE:.0%} of logs; the exit code is 1 if it does not pass",
+            f"passes in at most {PROMISE:.0%} of logs; the exit code is 1 if the ranker does "
+            "not pass",
         ),
         CANDIDATES,
     ),

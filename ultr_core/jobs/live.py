@@ -30,8 +30,8 @@ LIVE: tuple[Field, ...] = (
     replace(INTERLEAVED, key="live_queries", on_stops=True,
             stops=(100, 218, 370, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000),
             help="Queries shown in each of the two contests. The paper had 218 and 257, and does "
-            "not say whether its ties include queries without a click; here four in ten have "
-            "none."),
+            "not say whether its ties include queries without a click; here four in ten "
+            "have no click."),
     replace(SCHEME, key="live_scheme"),
     replace(SWAP_DAYS, key="live_swap_days", high=21,
             help="Days on which rank 1 is swapped with a random rank from 1 to 21."),
@@ -87,7 +87,8 @@ def show(result: LiveResult) -> None:
         print(contest.sentence)
         print(
             f"  Relative risk {contest.test.relative_risk:.3f}; 80% power at this share takes "
-            f"{needed} decided queries; as many as the paper had give {contest.paper_power:.0%}."
+            f"{needed} decided queries; with the paper's number the power is "
+            f"{contest.paper_power:.0%}."
         )
         print(f"  {contest.null_sentence}")
 

@@ -143,7 +143,8 @@ def require_directory(given: Given) -> None:
     """Raise InputError if a part is named without a directory that it could be of."""
     if given.corpus is None and PART.name in given.asked:
         raise InputError(
-            "--part chooses a part of a directory; give that with --corpus.", "part_of_directory"
+            "--part chooses a part of a directory; give the directory with --corpus.",
+            "part_of_directory",
         )
 
 

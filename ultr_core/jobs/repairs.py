@@ -120,7 +120,7 @@ def _enumerated(name: str) -> list[Cell]:
             ## Enumerated
 
             Four candidates, all 24 rankings, every list and click pattern: the largest error of the
-            expected estimate as a fraction, and pairs of rankings in the wrong order.
+            expected estimate as a fraction, and how many pairs of rankings are in the wrong order.
             """
         ),
         code(
@@ -143,8 +143,8 @@ def _linked() -> list[Cell]:
             """
             ## What clicks determine
 
-            Four ranks, relevance free for each document: parts of the ranks that moved documents
-            link, and directions that clicks leave open. Then exp(b) at the last rank of eight,
+            Four ranks, relevance free for each document: sets of ranks linked by moved documents,
+            and directions that clicks leave undetermined. Then exp(b) at the last rank of eight,
             fitted to expected clicks; relevance is linear in the features, or has a product of two.
             """
         ),

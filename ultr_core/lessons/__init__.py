@@ -4,7 +4,7 @@
     found = lesson.measure(Lab(lesson.settings(Settings())))
     lesson.exercise.judge("50%", found.numbers).right
 
-Every number comes from a :class:`~ultr_core.lab.Lab`; words are templates over them.
+Every number comes from a :class:`~ultr_core.lab.Lab`; texts are templates over these numbers.
 """
 
 from typing import TYPE_CHECKING

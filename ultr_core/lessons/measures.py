@@ -328,7 +328,7 @@ def swapped(lab: Lab) -> Found:
         "clicks_only": task.clicks / top.clicks, "upside_down": top_rate / rate,
         "answer": rate / top_rate,
     }  # fmt: skip
-    inside = "holds" if last.low <= truth <= last.high else "misses"
+    inside = "contains" if last.low <= truth <= last.high else "misses"
     return Found.told("swaps", numbers, inside=inside)
 
 

@@ -34,7 +34,7 @@ class Found:
 
     @classmethod
     def told(cls, key: str, numbers: Mapping[str, float], **chosen: str) -> Found:
-        """The numbers of lesson ``key`` in its own words; ``chosen`` are words inside them."""
+        """Numbers and sentence of lesson ``key``; ``chosen`` are words that its text names."""
         words = words_of(key)
         named = named_in(words.template("found"))
         told = {name: value for name, value in numbers.items() if name in named}
@@ -111,7 +111,7 @@ class Guess:
         if abs(guess - truth) <= max(self.near * abs(truth), self.step / 2):
             return True, f"You predicted {given}. It is {right}: a good prediction."
         far = "less" if guess < truth else "more"
-        return False, f"You predicted {given}. It is {right}: you expected {far}."
+        return False, f"You predicted {given}. It is {right}; you expected {far}."
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class Door:
     state: Mapping[str, str | int] = field(default_factory=dict)
 
     def settings(self, lesson_settings: Settings) -> Settings:
-        """The world that opens."""
+        """The world that the link opens."""
         return lesson_settings.with_values(**self.changes)
 
     def address(self, lesson_settings: Settings, *, lecture: bool = False) -> str:
@@ -150,7 +150,7 @@ class Lesson:
         terms: keys of the glossary that it uses.
         changes: settings that it fixes; the others are at their defaults.
         prediction: what readers commit to before anything is shown.
-        given: numbers that only the idea and the prediction may show beforehand; quick.
+        given: numbers that the idea and the prediction show beforehand; quick to compute.
         measure: all numbers, including those of ``given``, and a sentence about them.
         figure: the picture of what was found.
         shows: the normal page with exactly these settings.

@@ -190,4 +190,4 @@ def _term(words: Content) -> Term:
 GLOSSARY: Mapping[str, Term] = MappingProxyType(
     {term.key: term for term in map(_term, read(__file__, "glossary").parts())}
 )
-"""Terms and symbols, once: what lessons show on hover and what the glossary lists."""
+"""Terms and symbols that lessons show on hover and the glossary lists."""

@@ -96,8 +96,8 @@ def _order(evidence: Evidence, expected: NDArray[np.float64], guaranteed: bool) 
     tau = order_agreement(expected, risk)
     sentence = (
         f"{part_of(count, pairs, 'pair of rankers', 'pairs of rankers', does='is', do='are')} in "
-        "the wrong order; Kendall's τ of the "
-        f"expectation with the true risk is {tau:.3f}. The estimate from a single log is noisier."
+        "the wrong order; Kendall's τ between the "
+        f"expectation and the true risk is {tau:.3f}. The estimate from a single log is noisier."
     )
     details = (("Kendall's τ", f"{tau:.4f}"), ("pairs of rankers", f"{pairs:,}"))
     return Finding(sentence, float(count), should_hold=guaranteed, details=details)
@@ -140,7 +140,7 @@ def simulation_agrees(evidence: Evidence) -> Finding:
     best = evidence.best_ranker
     z = (best.value - best.mean) / best.deviation
     sentence = (
-        f"{counted(evidence.log.total_clicks, 'click')} of "
+        f"{counted(evidence.log.total_clicks, 'click')} from "
         f"{counted(evidence.log.query_draws, 'presentation')} give "
         f"{best.value:.4f}; the expectation is {best.mean:.4f}, a difference of "
         f"{with_minus(f'{z:+.2f}')} standard errors."

@@ -104,8 +104,8 @@ def click_law(users: Users) -> ClickLaw:
     if not users.stops and 2 ** len(documents) > MOST_PATTERNS:
         raise InputError(
             f"{len(documents)} documents that can be clicked have 2^{len(documents)} click "
-            f"patterns; enumeration stops at {MOST_PATTERNS:,}, use the closed form and Monte "
-            "Carlo beyond that."
+            f"patterns; enumeration stops at {MOST_PATTERNS:,}, so use the closed form and "
+            "Monte Carlo beyond that."
         )
     denominator = math.prod(rates[d].denominator for d in documents)
     if users.stops:

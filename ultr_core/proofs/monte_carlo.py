@@ -95,8 +95,8 @@ def draw_users(world: SmallWorld, users: int, seed: int, *, after: Sample | None
     before = 0 if after is None else after.users
     if not 1 <= (whole_or_none(users) or 0) <= MOST_USERS - before:
         raise InputError(
-            f"{in_brief(users)} users cannot be drawn after {before:,}; 1 to {MOST_USERS:,} are "
-            "simulated."
+            f"{in_brief(users)} users cannot be simulated after {before:,}; the number must be at "
+            f"least 1, and the total at most {MOST_USERS:,}."
         )
     noisy, clean = simulate(world, users, seed, skip=before)
     tallies = [tally(noisy), tally(clean)]

@@ -199,7 +199,7 @@ class Check:
 
     @property
     def comparison(self) -> str:
-        """What was measured and what was expected, in words that are true in any case."""
+        """What was measured and what was expected, in words that are true whatever the outcome."""
         found = self.finding
         side = f", {'within' if found.holds else 'beyond'} the tolerance {found.tolerance:.3g}"
         return (

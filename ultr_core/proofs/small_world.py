@@ -126,7 +126,7 @@ class SmallWorld:
 
     @cached_property
     def click_weights(self) -> Mapping[str, tuple[Fraction, ...]]:
-        """What a click counts [documents] by estimator: 1, 1/q or 1/max(tau, q); 0 for 1/0."""
+        """How much a click counts [documents] by estimator: 1, 1/q or 1/max(tau, q); 0 for 1/0."""
         clipped = (max(self.clip, q) for q in self.propensity)
         return {
             "naive": (Fraction(1),) * self.query.size,

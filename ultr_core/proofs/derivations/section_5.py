@@ -48,7 +48,7 @@ def noise_keeps_order(ways: Ways) -> Walk:
     dropped = world.eps_minus * sum(delta)
     write.line(
         r"\mathbb E[\hat R_{IPS}(S_1)]-\mathbb E[\hat R_{IPS}(S_2)]",
-        "Which ranker looks worse judging by clicks? If this is above 0, S₁ does.",
+        "Which ranker looks worse, judging by clicks? If this is above 0, S₁ does.",
         difference._replace(enumerated=enumerated),
         "",
     )
@@ -94,7 +94,7 @@ def noise_keeps_order(ways: Ways) -> Walk:
     )
     write.line(
         r"R(S_1)-R(S_2)",
-        "The difference of the true risks, equation (2): same sign as at the top.",
+        "The difference of the true risks, equation (2): the same sign as at the top.",
         query.loss(query.new) - query.loss(query.other),
     )
     return write.walk()
@@ -217,7 +217,7 @@ def swap_ratio(ways: Ways) -> Walk:
     moved = _click_rate(ways, document, swapped)
     write.line(
         r"P(c(d')=1\,|\,\text{no swap})",
-        f"Click rate of the document at rank {LANDMARK}, relevant to {SHARE_RELEVANT} of users.",
+        f"Click rate at rank {LANDMARK} of a document relevant to {SHARE_RELEVANT} of users.",
         plain,
         "",
     )
