@@ -133,7 +133,7 @@ class Measure:
     ) -> Measured:
         """The mean over queries; scores and grades [documents].
 
-        A query without a relevant document, for nDCG without a grade above 0, is left out or
+        A query without a relevant document (for nDCG, without a grade above 0) is left out or
         counts as ``empty`` says. Raises InputError if none has one and they are left out.
         """
         has = np.maximum.reduceat(grades, query_offsets[:-1]) >= self.rel
@@ -191,7 +191,7 @@ class Measure:
 
 
 def measure_named(text: str) -> Measure:
-    """The measure that ``ir_measures`` calls so; raises InputError for another name.
+    """The measure that ``ir_measures`` knows by that name; raises InputError for another name.
 
     >>> measure_named("MAP@100"), measure_named("P(rel=2)@5").rel
     (Measure(kind='AP', cutoff=100, rel=1, exponential=False), 2)

@@ -61,9 +61,9 @@ class JoinedLog:
     """The part of a log that matches a corpus, ready for a learner.
 
     clicks: counted by document and rank, with the draws of each query; a `GroupedLog` if the log
-    has sessions. A log that was read by clicks above has these as context, and no groups. overlap:
-    what was joined and what was not. notices: sentences for the user. lost: one sentence if rows of
-    the log cannot be used, or "".
+    has sessions. A log that was read by clicks above has them as context, and has no groups.
+    overlap: what was joined and what was not. notices: sentences for the user. lost: one sentence
+    if rows of the log cannot be used, or "".
     """
 
     clicks: ClickLog

@@ -62,9 +62,10 @@ MANY_IN_TOP, MOST_IN_TOP = 0.1, 0.5
 clicks, which say nothing about those, and by a relevance fitted to other documents."""
 
 Sees = Literal["rank", "document", "fit"]
-"""What an estimator divides clicks by, and so what is missing from it. The examination of a rank:
-candidates in presentations that leave them out. Of a document over all presentations, rho:
-candidates that no presentation shows. A fitted relevance counts all candidates."""
+"""What an estimator divides clicks by, which decides what it misses. With the examination of a
+rank, it misses candidates in presentations that leave them out; with rho, the examination of a
+document over all presentations, candidates that no presentation shows. A fitted relevance counts
+all candidates."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,8 @@ class Unshown:
     candidate) pairs without such an impression. sometimes: the part of it whose candidates other
     draws show. depth: the lowest position that half of the draws' queries reach. clicks_only:
     whether every impression was clicked, so that the log does not say what was shown. sees: what
-    the estimator divides by. top: share of the ``places`` top places of the judged ranker
-    ``top_of`` that have candidates never shown, over all draws.
+    the estimator divides by. top: share of the top ``places`` places of the judged ranker
+    ``top_of`` taken by candidates never shown, over all draws.
     """
 
     candidates: int
@@ -92,7 +93,7 @@ class Unshown:
 
     @property
     def places(self) -> int:
-        """How many places are a ranker's top."""
+        """How many places count as a ranker's top."""
         return min(TOP, self.depth)
 
     @property
@@ -208,8 +209,8 @@ def _way_out(found: Unshown) -> str:
     if found.sees == "rank" and found.covered:
         shown = _share_text(1.0 - found.never / found.candidates)
         return (
-            f"All lists together show {shown} of the candidates, so policy-aware weights can: they "
-            "divide by the examination of a document over all presentations"
+            f"All lists together show {shown} of the candidates, so policy-aware weights can "
+            "compare rankers: they divide by the examination of a document over all presentations"
         )
     return (
         "Judge by the queries whose candidates were all shown, log longer lists, or remove from "

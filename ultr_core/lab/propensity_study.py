@@ -79,7 +79,7 @@ class MethodResult:
 
     estimate: ratios to the reference rank; None where the data allow none (``reason`` says why).
     curve: finished as the design asks, None likewise.
-    cost_exact, cost_simulated: mean increase of the sum of ranks of relevant documents (equation
+    cost_exact, cost_simulated: mean increase in the sum of ranks of relevant documents (equation
     2) of one presentation against the production ranking: expected, and as it happened.
     """
 

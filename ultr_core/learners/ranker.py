@@ -230,7 +230,7 @@ def fit_path(
 ) -> tuple[LinearRanker, ...]:
     """One ranker for each value of C, in the order given, each with its own certificate.
 
-    Solves from the smallest C upwards, every fit starting from the one before: its weights, its
+    Solves from the smallest C upwards, every fit starting from the previous fit: its weights, its
     scores and its dual points, which stay feasible at another C once multiplied by the ratio of
     the two. If a callback stops the path, costs that were not started are left out. Raises
     InputError as ``fit_ranker`` does.

@@ -527,7 +527,7 @@ class RankerDifference:
     leaves out of the candidate sets; if that is too much, there is no verdict. unseen: the least
     and the most that this could add to the difference (`unseen_part`). intervals: as in
     `Evaluation`. trained: the ranker that was trained on these clicks, "" for neither; there is no
-    verdict on one that was.
+    verdict on a ranker trained on them.
     """
 
     first: str
@@ -631,9 +631,9 @@ def compare_with_shown(
 ) -> RankerDifference:
     """Compare a ranker with the rankings in the log, on the same clicks.
 
-    The judge is `default_judge` ``clip`` unless another is given. agreement: of the judge with the
+    The judge is ``default_judge(clip)`` unless another is given. agreement: of the judge with the
     weighted clicks, if `evaluate_ranker` has found it for the same ranker. trained: whether these
-    clicks trained the ranker, which gives no verdict.
+    clicks trained the ranker; if so, there is no verdict.
 
     The risk is linear in the ranks, so the joint risk of the log's rankers is the risk of the mean
     rank at which each document was shown, or of `ranks_over_draws` for a judge that counts draws
@@ -659,8 +659,8 @@ def compare_rankers(
 ) -> RankerDifference:
     """Compare two rankers by their scores [documents].
 
-    The judge is `default_judge` ``clip`` unless another is given. trained: name of a ranker that
-    these clicks trained, which gives no verdict.
+    The judge is ``default_judge(clip)`` unless another is given. trained: name of a ranker that
+    these clicks trained; if there is one, there is no verdict.
     """
     require_log(log)
     ranks, others = (

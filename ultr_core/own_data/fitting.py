@@ -216,9 +216,9 @@ def fit_from_log(
     values. ``callback`` is called at every iteration of every fit, of which there are `fits_of`
     before close settings are fitted again; it may raise an exception to end them. ``pairs`` limits
     the pairs of a weighted document and another document of its query, for learners that learn from
-    pairs. ``logger_scores`` [documents]: of the ranker that showed the documents, one more feature
-    of the relevance fit; held-out queries are then drawn from this corpus, because no scores are
-    known for ``validation``.
+    pairs. ``logger_scores`` [documents]: scores from the ranker that showed the documents, one more
+    feature of the relevance fit; held-out queries are then drawn from this corpus, because no
+    scores are known for ``validation``.
 
     Raises InputError for an unknown method or learner, a clip outside (0, 1] or for a method that
     has none, scores for a method that fits no relevance, a clicked position without propensity,

@@ -50,7 +50,7 @@ class SwapCounts:
     k when k was drawn, on queries whose lists are long enough to swap at r: short lists are missing
     from both sides of a ratio or from neither. moved: the document from rank r, shown at k.
     unmoved: the document at rank r while others were swapped, on the same queries. sessions:
-    presentations. extra_rank_sum: observed mean increase of the sum of ranks (equation 2) per
+    presentations. extra_rank_sum: observed mean increase in the sum of ranks (equation 2) per
     presentation; 0 if relevance is unknown.
     """
 
@@ -204,8 +204,8 @@ def estimate_swaps(
         raise InputError(f"The ratio is landmark or pooled, not {in_brief(ratio)}.")
     if counts.swapped.clicks.sum() + counts.control.clicks.sum() == 0:
         raise InputError(
-            "The landmark document was never clicked, neither swapped nor in place, so there is "
-            "no ratio; collect more presentations or choose a landmark nearer the top.",
+            "The landmark document was never clicked, either swapped or in its own place, so there "
+            "is no ratio; collect more presentations or choose a landmark nearer the top.",
             "landmark_clicks",
         )
     if counts.control.clicks[counts.landmark - 1] == 0:
@@ -337,7 +337,7 @@ def swap_cost(
     landmark: int,
     last_rank: int,
 ) -> float:
-    """Mean increase of the sum of ranks (equation 2) of one presentation in the experiment.
+    """Mean increase in the sum of ranks (equation 2) per presentation of the experiment.
 
     A swap of k and j adds (j - k) (r(d_k) - r(d_j)); averaged over queries with a result at the
     landmark and over j uniform on 1..K; draws beyond a list count 0. The value is exact, for the
@@ -368,7 +368,7 @@ def sessions_needed(
     a, b, wanted = (number_or_nan(x) for x in (rate_at_rank, rate_at_landmark, precision))
     if not (0 < a <= 1 and 0 < b <= 1):
         raise InputError(
-            "The traffic needed can be computed for click rates above 0 and at most 1."
+            "The traffic needed can be computed only for click rates above 0 and at most 1."
         )
     if not 0 < wanted < math.inf:
         raise InputError(

@@ -111,7 +111,7 @@ def trust_lines(counts: SwapCounts) -> TrustLines:
     """The line of each rank from the four click rates of its swaps.
 
     Errors by the delta method. The two documents of a swap belong to one query, so their clicks are
-    correlated. The correlation was not counted and is assumed to be as large as possible, which
+    correlated. The correlation was not recorded and is assumed to be as large as possible, which
     makes errors too large.
     """
     (x1, v1), (y1, w1), (x2, v2), (y2, w2) = (

@@ -99,7 +99,7 @@ class Estimate:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Ends of the interval as tables and pictures take them, NaN where there is no interval.
+        """Ends of the interval as tables and pictures expect them, NaN where there is no interval.
 
         A single draw has none, nor does an estimate with `no_interval`: a width of 0 looks certain.
 

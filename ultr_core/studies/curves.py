@@ -61,7 +61,7 @@ class StudyResult:
         return self._found[method, point].get(draw)
 
     def losses(self, method: str, point: Point) -> dict[int, float]:
-        """Loss of each finished draw; fixed methods have one for every draw."""
+        """Loss of each finished draw; a fixed method has the same loss in every draw."""
         return {
             draw: result.losses[self.loss.key]
             for draw, result in self._found[method, point].items()

@@ -47,7 +47,7 @@ class Journal:
 
 @contextmanager
 def open_journal(path: Path, header: Mapping[str, Any]) -> Iterator[Journal]:
-    """Open the journal at ``path``, or start one; nobody else can use it meanwhile.
+    """Open the journal at ``path``, or create it; no other process can use it meanwhile.
 
     An incomplete last line, left by a killed process, is cut off; its cell must be run again.
 
@@ -159,7 +159,7 @@ def _parsed(content: bytes, path: Path) -> tuple[dict[str, Any] | None, dict[str
             else:
                 result = _cell(values)
                 if result.key in done:
-                    raise ValueError("two results of one cell")
+                    raise ValueError("two results for one cell")
                 done[result.key] = result
         except (ValueError, TypeError, RecursionError):
             if number == 1:

@@ -263,7 +263,7 @@ LOGGERS: Mapping[str, Logger] = MappingProxyType(
         )
     }
 )
-"""All loggers by key; settings, simulation, command line and tests read this."""
+"""All loggers by key, for settings, simulation, the command line and tests."""
 
 
 EXAMPLE = Query(np.arange(20.0, 0.0, -1.0), 10, 1)
