@@ -108,7 +108,7 @@ ANSWERS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 def clean_rows(seed: int, presentations: int = 4_000, *, searched_again: float = 0.0) -> Rows:
     """Rows of a log without dirt; those of odd seeds record which rank was swapped with rank 1.
 
-    Most queries have lists of ``RANKS``, some shorter ones; documents are shared by queries.
+    Most queries have lists of ``RANKS``, and some have shorter lists; queries share documents.
     searched_again: the share of presentations that repeat the previous query.
     """
     random = np.random.default_rng([seed, 1])
@@ -367,7 +367,7 @@ def _bot(rows: Rows, strength: int, random: Random) -> Dirty:
 
 
 def joined(*parts: Rows) -> Rows:
-    """The rows of several tables of the same columns, one after the other."""
+    """The rows of several tables with the same columns, one after the other."""
     return Rows({name: np.concatenate([part[name] for part in parts]) for name in parts[0].columns})
 
 
@@ -553,7 +553,7 @@ def _events(rows: Rows, random: Random) -> tuple[Rows, Rows]:
 
 
 def _lost_views(rows: Rows, strength: int, random: Random) -> Dirty:
-    """Events of which some views were lost, in two files."""
+    """Events in two files, with some of the views lost."""
     views, clicks = _events(rows, random)
     kept = random.random(len(views)) >= (0.01, 0.1, 0.4)[strength]
     form = FORMS[int(random.integers(len(FORMS)))]

@@ -95,7 +95,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Case:
-    """One dirt at one strength and seed: its outcome, and what came of the log.
+    """One kind of dirt at one strength and seed: its outcome, and the result of the log.
 
     told: whether a warning names the cause, even if the answer is correct.
     """
@@ -221,7 +221,7 @@ def _clean_answer(seed: int) -> Answer:
 
 
 def table(cases: Iterable[Case]) -> list[str]:
-    """A row for each dirt: outcomes at the three strengths together, and the largest errors."""
+    """A row for each kind of dirt: outcomes at the three strengths together and largest errors."""
     found: dict[str, list[Case]] = {}
     for case in cases:
         found.setdefault(case.dirt, []).append(case)

@@ -496,7 +496,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the fuzzer with the options given; return 1 if anything broke a reader."""
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("--minutes", type=float, default=5.0, help="how long to run")
-    parser.add_argument("--seed", type=int, default=0, help="of the inputs")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the inputs")
     parser.add_argument("--out", type=Path, default=Path("broken"), help="where to save inputs")
     options = parser.parse_args(arguments)
     count, broken, ended = fuzz(options.seed, options.minutes * 60, options.out)

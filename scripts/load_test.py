@@ -90,7 +90,7 @@ def percentiles(seconds: Sequence[float]) -> dict[str, float]:
 
 
 async def measure(load: Load, running: Running | str) -> Measured:
-    """Open the sessions, move their sliders at their times, and leave."""
+    """Open the sessions, move their sliders at the planned times, and leave."""
     address = running if isinstance(running, str) else running.address
     found = Measured()
 
@@ -99,7 +99,7 @@ async def measure(load: Load, running: Running | str) -> Measured:
             found.memory[moment] = round(running.memory(), 1)
             if found.memory[moment] > load.memory_limit:
                 raise SystemExit(
-                    f"The server holds {found.memory[moment]:.0f} MB {moment}; the limit is "
+                    f"The server uses {found.memory[moment]:.0f} MB {moment}; the limit is "
                     f"{load.memory_limit:.0f} MB."
                 )
 
@@ -215,7 +215,7 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sessions", type=int, default=30)
     parser.add_argument("--over", type=float, default=3.0, metavar="SECONDS")
-    parser.add_argument("--page", default="lab", help="address of the page below the root")
+    parser.add_argument("--page", default="lab", help="path of the page below the root")
     parser.add_argument("--url", help="measure this running server instead of starting one")
     parser.add_argument(
         "--servers", type=int, default=1, metavar="N", help="start this many servers at one address"

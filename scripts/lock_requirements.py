@@ -68,7 +68,7 @@ def _installed(name: str) -> Distribution:
 
 
 def lock_text(versions: dict[str, str]) -> str:
-    """The file: where the versions are from, then one line for each."""
+    """The file: where the versions come from, then one line for each package."""
     return (
         f"# Exact versions with which all checks passed, under Python {platform.python_version()} "
         f"on {platform.system()}.\n"

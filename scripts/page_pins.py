@@ -148,7 +148,7 @@ def pin(link: str) -> dict[str, Any]:
 
 
 def differences(old: Any, new: Any, where: str = "") -> list[str]:
-    """Where two pins differ; keys that only the new one has do not count."""
+    """Where two pins differ; keys that only the new pin has do not count."""
     if isinstance(old, dict) and isinstance(new, dict):
         found = [f"{where}.{key}: missing" for key in old if key not in new]
         for key in old:

@@ -28,7 +28,7 @@ _PRCTL = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 
 @dataclass(frozen=True)
 class Running:
-    """A started app: its address, the process started, and those whose memory counts."""
+    """A started app: its address, the process started, and the processes whose memory counts."""
 
     address: str
     process: subprocess.Popen[bytes]
@@ -74,10 +74,10 @@ def start_server(
     host: str = "127.0.0.1",
     script: str = "app.py",
 ) -> Running:
-    """Start the app and do not wait until it answers; the caller ends it, see `end`.
+    """Start the app without waiting until it answers; the caller ends it (see `end`).
 
-    ``options`` are Streamlit's; ``after`` is what follows ``--``; without ``port`` any free one;
-    ``script`` is another app.
+    ``options`` are Streamlit's; ``after`` is what follows ``--``; without ``port``, any free port
+    is used; ``script`` names another app.
     """
     port = free_port() if port is None else port
     command = [
@@ -98,7 +98,7 @@ def running_server(
 
 @contextmanager
 def running_class(servers: int, *options: str, after: tuple[str, ...] = ()) -> Iterator[Running]:
-    """Freshly started servers at one address, by ``serve_class.py``; the rest as above."""
+    """Servers freshly started at one address by ``serve_class.py``; otherwise as above."""
     port = free_port()
     command = [
         sys.executable, "scripts/serve_class.py", "--servers", str(servers), "--port", str(port),

@@ -148,7 +148,7 @@ Ends = tuple[float | None, float | None, float]
 
 
 def risk_intervals(log: PresentationLog, of: Corpus) -> dict[str, tuple[list[Ends], list[Ends]]]:
-    """Ends and truth of intervals of a risk and a difference: as without sessions, by session."""
+    """Ends and truth of the intervals of a risk and a difference, without and by session."""
     plain, grouped = (join_log(each, of).clicks for each in (replace(log, group=None), log))
     assert isinstance(grouped, GroupedLog)
     numbers = PowerLaw(1.0).at(plain.rank)
@@ -174,7 +174,7 @@ def _ends(found: Estimate, truth: float) -> Ends:
 
 
 def ratio_intervals(log: PresentationLog, method: str) -> tuple[list[Ends], list[Ends]]:
-    """Ends and truth of the intervals of p_r / p_1 for ranks 2 to 6, as `risk_intervals` does."""
+    """Ends and truth of the intervals of p_r / p_1 for ranks 2 to 6, like `risk_intervals`."""
     both = []
     for each in (replace(log, group=None), log):
         points = estimate_from_log(each, method=method).estimate.points[1:]
@@ -194,7 +194,7 @@ def share(ends: list[Ends]) -> tuple[float, float]:
 def coverage(
     clicks: int, seeds: range, *, strong: bool, methods: dict[str, str] = METHODS
 ) -> dict[str, tuple[tuple[float, float], tuple[float, float]]]:
-    """`share` for each estimator, as without sessions and by session."""
+    """`share` for each estimator, without sessions and by session."""
     of = corpus()
     found: dict[str, tuple[list[Ends], list[Ends]]] = {}
     for seed in seeds:

@@ -89,8 +89,8 @@ class Measure:
     """One measure of ``ir_measures``.
 
     kind: its name without parameters. cutoff: ranks that count, None for all. rel: the lowest grade
-    that is relevant, for all but nDCG. exponential: whether the gain of a grade is 2^grade - 1, or
-    else the grade, for nDCG.
+    that is relevant, for all but nDCG. exponential: for nDCG, whether the gain of a grade is
+    2^grade - 1 instead of the grade.
     """
 
     kind: Kind
@@ -134,7 +134,7 @@ class Measure:
         """The mean over queries; scores and grades [documents].
 
         A query without a relevant document (for nDCG, without a grade above 0) is left out or
-        counts as ``empty`` says. Raises InputError if none has one and they are left out.
+        counts as ``empty`` says. Raises InputError if every query lacks one and they are left out.
         """
         has = np.maximum.reduceat(grades, query_offsets[:-1]) >= self.rel
         if empty == "skip" and not has.any():

@@ -45,9 +45,9 @@ class Corpus:
 
     Raises:
         InputError: arrays of different lengths or with values other than real numbers, offsets that
-            are not whole, a query without documents, a grade that is not a whole number >= 0, a
-            feature value that is not finite in float32, a sparse matrix with an entry outside its
-            shape, masked entries.
+            are not whole numbers, a query without documents, a grade that is not a whole number >=
+            0, a feature value that is not finite in float32, a sparse matrix with an entry outside
+            its shape, or masked entries.
 
     """
 

@@ -60,7 +60,7 @@ def load_corpus(
     first occur (``Corpus.source_rows`` keeps their places in the file). Features are the ids that
     occur anywhere in the file; missing features are 0, and so are values marked as missing, as in
     Istella's files, and values too small for float32, which ``Corpus.notices`` reports. Document
-    ids are taken from comments if each row has one, see `comment_ids`.
+    ids are taken from comments if each row has one (see `comment_ids`).
 
     Args:
         path: the file.

@@ -74,8 +74,8 @@ class Unshown:
 
     candidates: of these queries. never: those without an impression where users look, so that rho
     is 0, by chance or not: the estimate lacks them either way. left_out: share of all (draw,
-    candidate) pairs without such an impression. sometimes: the part of it whose candidates other
-    draws show. depth: the lowest position that half of the draws' queries reach. clicks_only:
+    candidate) pairs without such an impression. sometimes: the part of that share whose candidates
+    other draws show. depth: the lowest position that half of the draws' queries reach. clicks_only:
     whether every impression was clicked, so that the log does not say what was shown. sees: what
     the estimator divides by. top: share of the top ``places`` places of the judged ranker
     ``top_of`` taken by candidates never shown, over all draws.

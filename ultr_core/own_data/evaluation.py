@@ -256,7 +256,7 @@ class Evaluation:
             "are the same for every ranker, so compare rankers, not levels."
         )
         if "clip" in ESTIMATORS[self.judge].needs:
-            text += " Clipping lowers it wherever a propensity is below τ."
+            text += " Clipping lowers the estimate wherever a propensity is below τ."
         return text
 
     def as_dict(self) -> dict[str, Any]:
@@ -401,16 +401,16 @@ def evaluate_ranker(
     all of ``ESTIMATORS`` that need no fitted relevance, such as IPS (equation 5), with tau =
     ``clip`` (``SHOWN_CLIP`` by default) if they have a threshold (section 7.2). The verdict uses
     ``judge`` (`judge_by`), by default ``JUDGE``, or the clipped estimator if ``clip`` is given. If
-    relevance is fitted, it is refitted for the interval (`Refits`). From the grades also come
-    ``measures``, None for `usual_measures`; ``empty`` says whether they leave out queries without a
-    relevant document or count them as 0. Intervals come from groups of sessions for a
-    `GroupedLog`; otherwise they treat presentations as independent, and documents of a
-    presentation as examined independently. If every candidate was shown, click noise changes IPS
-    by a factor and a constant (section 5.2); what the log leaves out is in ``unshown``.
+    relevance is fitted, it is refitted for the interval (`Refits`). ``measures`` are also computed
+    from the grades, None for `usual_measures`; ``empty`` says whether they leave out queries
+    without a relevant document or count them as 0. Intervals come from groups of sessions for a
+    `GroupedLog`; otherwise they treat presentations as independent, and documents of a presentation
+    as examined independently. If every candidate was shown, click noise changes IPS by a factor and
+    a constant (section 5.2); what the log leaves out is in ``unshown``.
 
-    Raises InputError for scores of another corpus or not finite, a clip outside (0, 1], a clicked
-    position that the curve does not cover, or a log with clicks in fewer than two presentations. A
-    log without clicks gives no estimate.
+    Raises InputError for scores that are of another corpus or not finite, a clip outside (0, 1], a
+    clicked position that the curve does not cover, or a log with clicks in fewer than two
+    presentations. A log without clicks gives no estimate.
     """
     require_log(log)
     require_curve(curve)

@@ -222,8 +222,8 @@ def fit_from_log(
 
     Raises InputError for an unknown method or learner, a clip outside (0, 1] or for a method that
     has none, scores for a method that fits no relevance, a clicked position without propensity,
-    clicks that give a learner from pairs no pairs or more than ``pairs``, an invalid seed, or a
-    wrong type of log or curve.
+    for a learner from pairs, clicks that give no pairs or more than ``pairs``, an invalid seed, or
+    a wrong type of log or curve.
     """
     tell = progress if progress is not None else lambda text: None
     from_pairs = learner_named(learner).from_pairs

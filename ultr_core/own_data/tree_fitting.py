@@ -137,8 +137,8 @@ def fit_trees_from_log(
     method: one of ``FIT_METHODS``, whose u and v give the targets, or "" as in `fit_from_log`. The
     number of trees, and the threshold where ``clip`` is None, are chosen on the clicks of held-out
     queries, as in `fit_from_log`; the trees that are returned are grown on all queries.
-    ``logger_scores``: as there. Raises InputError as `fit_from_log` does, for a log of clicks only,
-    and where LightGBM is not installed.
+    ``logger_scores``: also as there. Raises InputError as `fit_from_log` does, for a log of clicks
+    only, and where LightGBM is not installed.
     """
     tell = progress if progress is not None else lambda text: None
     lightgbm()

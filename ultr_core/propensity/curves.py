@@ -298,7 +298,7 @@ class AssembledCurve:
         if self.interpolated:
             words += "; ranks between them are interpolated"
         if self.guess_from is not None:
-            words += f"; from rank {self.guess_from:,} down the curve is a guess"
+            words += f"; from rank {self.guess_from:,} down, the curve is a guess"
         return f"{words}."
 
     def made_by(self, rank: int) -> str:

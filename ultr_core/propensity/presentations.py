@@ -24,8 +24,8 @@ Numbers = NDArray[Any]
 class RowFault:
     """Rows that were left out for one reason.
 
-    kind: the reason in words. rows: how many. clicks: on them. first: line (row in a Parquet file)
-    of the first of them.
+    kind: the reason in words. rows: how many. clicks: the clicks on them. first: line (row in a
+    Parquet file) of the first of them.
     """
 
     kind: str

@@ -71,8 +71,8 @@ class SwapCounts:
     def own_place(self) -> Counts:
         """Documents at their own rank, [ranks 1..K]: the overall click rates of the ranking.
 
-        The landmark's counts come from the control; in the other presentations of the experiment
-        another document is there.
+        The landmark's counts come from the control; in the other presentations of the experiment,
+        another document is at its rank.
         """
         row = self.landmark - 1
         shown, clicked = self.unmoved.impressions.copy(), self.unmoved.clicks.copy()

@@ -54,7 +54,7 @@ class TrustLines:
 
     @property
     def finding(self) -> Finding:
-        """Whether every intercept is 0: the largest of them against its error.
+        """Whether every intercept is 0, by a test of the largest against its error.
 
         With a Bonferroni correction over the ranks: without trust bias, it is rejected with
         probability at most ``LEVEL``.

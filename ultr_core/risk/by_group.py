@@ -137,7 +137,7 @@ def _too_few_groups(groups: int) -> str:
         return ""
     return (
         f"no interval: {counted(groups, 'group')} of sessions "
-        f"{'is' if groups == 1 else 'are'} too few, {FEWEST_GROUPS} needed"
+        f"{'is' if groups == 1 else 'are'} too few; {FEWEST_GROUPS} are needed"
     )
 
 

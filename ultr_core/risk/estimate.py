@@ -101,7 +101,8 @@ class Estimate:
     def ends(self) -> tuple[float, float]:
         """Ends of the interval as tables and pictures expect them, NaN where there is no interval.
 
-        A single draw has none, nor does an estimate with `no_interval`: a width of 0 looks certain.
+        A single draw has none, and neither has an estimate with `no_interval`: a width of 0 would
+        look certain.
 
         >>> interval_over_draws([3.0]).ends
         (nan, nan)

@@ -143,7 +143,8 @@ def too_few_clicks(log: ClickLog, numbers: Numbers, scale: FloatArray | None = N
         return ""
     places = 10.0 ** (math.floor(math.log10(needed)) - 1)
     about = math.ceil(needed / places) * places
-    return f"no interval: {counted(n, 'click is', 'clicks are')} too few, about {about:,.0f} needed"
+    few = f"{counted(n, 'click is', 'clicks are')} too few"
+    return f"no interval: {few}; about {about:,.0f} are needed"
 
 
 def too_few_telling(log: ClickLog, numbers: Numbers, differences: FloatArray) -> str:

@@ -95,7 +95,7 @@ class StudyResult:
         """The point of the grid with these values.
 
         Raises:
-            InputError: the grid has none.
+            InputError: the grid has no such point.
         """
         for point in self.plan.points:
             if point.x == x and point.series == series:

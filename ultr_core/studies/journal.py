@@ -259,7 +259,7 @@ class Shipped:
 
 
 def shipped_result(name: str, loss: Loss) -> StudyResult:
-    """The paper-scale result of a study on the built-in corpus 0, measured by a loss."""
+    """The paper-scale result of a study on built-in corpus 0, measured by a loss."""
     shipped = load_shipped(STUDIES[name].shipped_in)
     return StudyResult(
         Plan(STUDIES[name], "paper", shipped.base), loss, shipped.done, shipped.world

@@ -308,12 +308,10 @@ def _read_severity(result: StudyResult, points: list[Point]) -> str:
     return (
         f"{_who_is_hurt(result, first, last)} From {PARAMETERS[x].symbol} = {first.x:g} to "
         f"{last.x:g}{shares} the naive ranker goes from {_value(result, 'naive', first)} to "
-        f"{_value(result, 'naive', last)}, the weighted "
-        f"ranker from {_value(result, 'propensity', first)} to "
-        f"{_value(result, 'propensity', last)} "
-        f"({_measure(result)}; {last.settings.clicks:,} clicks; "
-        f"production {result.level('production'):.2f}, "
-        f"full information {result.level('skyline'):.2f})."
+        f"{_value(result, 'naive', last)}, and the weighted ranker from "
+        f"{_value(result, 'propensity', first)} to {_value(result, 'propensity', last)} "
+        f"({_measure(result)}; {last.settings.clicks:,} clicks; production "
+        f"{result.level('production'):.2f}, full information {result.level('skyline'):.2f})."
     )
 
 

@@ -134,7 +134,7 @@ class ClickLog:
 
     @classmethod
     def presented(cls, ranks: ArrayLike, query_offsets: ArrayLike) -> ClickLog:
-        """One presentation of every query, before anybody clicks, for computing exact moments.
+        """One presentation of every query, before any click, for computing exact moments.
 
         ranks [documents] as presented, query_offsets [queries + 1]. Raises InputError if they
         contradict each other.

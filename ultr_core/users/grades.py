@@ -20,8 +20,9 @@ def degree_of_relevance(grades: ArrayLike, highest: int | None = None) -> NDArra
     on weighted clicks then holds for the graded risk, the mean over queries of
     sum_d rank(d) (2^g - 1) / (2^G - 1), including the straight line of Section 5.2.
 
-    grades [documents], from 0. highest: G, by default the highest that occurs. Raises InputError
-    for grades that are not whole numbers from 0 to G, and unless G is from 1 to ``HIGHEST_GRADE``.
+    grades [documents], from 0. highest: G, by default the highest grade that occurs. Raises
+    InputError for grades that are not whole numbers from 0 to G, and unless G is from 1 to
+    ``HIGHEST_GRADE``.
 
     >>> degree_of_relevance([0, 1, 2, 4]).round(3).tolist()
     [0.0, 0.067, 0.2, 1.0]

@@ -177,8 +177,8 @@ def simulate_leaving(
 ) -> ClickLog:
     """Draw a log of users who may leave, directly as counts, whatever the number of clicks.
 
-    Going down a list, of S_h users who are still there after h clicks Binomial(S_h, a_k) click at
-    rank k, and of those Binomial(clicks, lambda) stay, with h + 1 clicks. So the distribution is
+    Going down a list, Binomial(S_h, a_k) of the S_h users who are still there after h clicks click
+    at rank k, and Binomial(clicks, lambda) of these stay, with h + 1 clicks. So the distribution is
     that of users simulated one by one, whatever their number. Each count is the quantile at a
     fixed uniform number, as in `simulate_counts`.
 
