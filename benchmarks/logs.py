@@ -71,7 +71,7 @@ _KINDS = {
 
 
 def write_part(path: Path, rows: int, first: int = 0) -> None:
-    """A log of this many rows as Parquet; parts that start at other presentations share nothing."""
+    """A log of this many rows as Parquet; parts with different starts share nothing."""
     # Spill files go where the log does, and with it.
     connection = duckdb.connect(
         config={"memory_limit": "1GB", "temp_directory": str(path.parent / "spill")}

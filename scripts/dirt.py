@@ -656,7 +656,7 @@ def _aggregated(rows: Rows) -> Rows:
 
 
 def _scrolled(rows: Rows, random: Random) -> Rows:
-    """Only what was scrolled into view of each list, its first ranks."""
+    """Of each list, only the first ranks, which were scrolled into view."""
     number = np.cumsum(np.diff(_ints(rows["presentation"]), prepend=-1) != 0) - 1
     depth = random.integers(2, RANKS + 1, int(number[-1]) + 1)
     return rows.taken(_ints(rows["position"]) <= depth[number])

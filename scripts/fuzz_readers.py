@@ -272,7 +272,7 @@ def _packed(data: bytes, rng: random.Random) -> bytes:
 
 
 def _grown(data: bytes, rng: random.Random) -> bytes:
-    """Now and then many columns, a long line, or a file that unpacks to a large size."""
+    """Sometimes many columns, a long line, or a file that unpacks to a large size."""
     kind = rng.randrange(60)
     head, _, rest = data.partition(b"\n")
     many: int = 10 ** rng.randrange(6)

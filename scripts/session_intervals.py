@@ -148,7 +148,7 @@ Ends = tuple[float | None, float | None, float]
 
 
 def risk_intervals(log: PresentationLog, of: Corpus) -> dict[str, tuple[list[Ends], list[Ends]]]:
-    """Ends and truth of the intervals of a risk and a difference, without and by session."""
+    """Ends and truth of a risk's and a difference's intervals, without sessions and by session."""
     plain, grouped = (join_log(each, of).clicks for each in (replace(log, group=None), log))
     assert isinstance(grouped, GroupedLog)
     numbers = PowerLaw(1.0).at(plain.rank)

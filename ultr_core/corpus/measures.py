@@ -134,7 +134,8 @@ class Measure:
         """The mean over queries; scores and grades [documents].
 
         A query without a relevant document (for nDCG, without a grade above 0) is left out or
-        counts as ``empty`` says. Raises InputError if every query lacks one and they are left out.
+        counted, as ``empty`` says. Raises InputError if every query lacks one and they are left
+        out.
         """
         has = np.maximum.reduceat(grades, query_offsets[:-1]) >= self.rel
         if empty == "skip" and not has.any():

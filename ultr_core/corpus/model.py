@@ -135,7 +135,7 @@ class Corpus:
     def relevance(self, threshold: int) -> NDArray[np.bool_]:
         """Binary relevance r_i = [grade_i >= threshold], bool [documents].
 
-        The paper treats grades 3 and 4 of 0..4 as relevant (section 7.1), threshold 3.
+        The paper treats grades 3 and 4 (of 0 to 4) as relevant (section 7.1): threshold 3.
 
         Raises:
             InputError: a threshold that is below 1, which would make every document relevant, or

@@ -55,7 +55,7 @@ class Origin:
 
 
 def settings_words(settings: Settings, names: tuple[str, ...] = ()) -> str:
-    """Settings in symbols and numbers: η = 1, ε₋ = 0.1, n = 170,000, ...; ``names`` or all."""
+    """Settings, all or only ``names``, in symbols and numbers: η = 1, ε₋ = 0.1, n = 170,000, ..."""
     parts = []
     for name, value in settings.numbers.items():
         if names and name not in names:

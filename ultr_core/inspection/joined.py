@@ -73,7 +73,7 @@ class JoinedLog:
 
 
 def require_queries(log: PresentationLog, name: str) -> None:
-    """Raise InputError for a log without a query column, which no corpus can be joined with."""
+    """Raise InputError for a log without a query column, which cannot be joined with any corpus."""
     if "query" in log.columns or log.query_names != ("",):
         return
     but = f", but {in_words(log.header)}" if log.header else ""

@@ -364,8 +364,8 @@ def inspect_together(
     estimator: the estimator that will weight the clicks; clip: its threshold tau, if it has one; 0
     means no threshold, and the clipped estimator is then IPS. Without a curve, or with an estimator
     that needs none, weights are not checked. from_pairs: whether pairs are counted, for a learner
-    that learns from them. sees: what the judge of a verdict divides by, None for what the estimator
-    divides by. Raises InputError for a clip outside [0, 1].
+    that learns from them. sees: what the judge of a verdict divides by, None if the same as the
+    estimator. Raises InputError for a clip outside [0, 1].
     """
     log, sees = joined.clicks, sees or sees_of(estimator)
     if estimator.fits_relevance and "curve" in estimator.needs:

@@ -39,7 +39,7 @@ class RankerSummary:
     A method that does not learn from clicks has no spread: its interval is its value.
     ``costs`` and ``clips`` are the values that validation chose, one per draw. ``estimators`` are
     those that weighted the clicks; if a test by rank rejected the fitted relevance, they differ
-    from the method's own. ``learner``: key of the learner, or of a method that trains itself.
+    from the method's own. ``learner``: key of the learner, or of a method with its own trainer.
     """
 
     key: str

@@ -353,7 +353,7 @@ def _coefficients_of(initial: LinearRanker | None, corpus: Corpus) -> NDArray[np
     if not np.array_equal(initial.feature_ids, corpus.feature_ids):
         raise InputError(
             f"The initial ranker has features {_span(initial.feature_ids)} but the corpus has "
-            f"features {_span(corpus.feature_ids)}; start from a ranker of the same features."
+            f"features {_span(corpus.feature_ids)}; start from a ranker with the same features."
         )
     return initial.coefficients
 

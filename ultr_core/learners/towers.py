@@ -202,7 +202,7 @@ class Towers:
 
     @property
     def examination(self) -> FloatArray:
-        """exp(b) [K], relative to rank 1: examination in the product form, odds in the additive."""
+        """exp(b) [K], relative to rank 1: examination in the product form, odds otherwise."""
         found: FloatArray = np.exp(self.bias)
         return found
 

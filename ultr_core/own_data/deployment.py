@@ -60,8 +60,8 @@ class Gate:
 
     difference: risk of the ranker minus the risk of what users saw. candidates: how many rankers
     these clicks judged before this one was chosen; the bound holds for all of them at once.
-    declined: why the clicks promise nothing; "" where they do. known: whether it is known that
-    other clicks trained the ranker; if not, the answer says so.
+    declined: why the clicks promise nothing, "" if they promise something. known: whether it is
+    known that other clicks trained the ranker; if not, the answer says so.
     """
 
     difference: RankerDifference
@@ -76,7 +76,7 @@ class Gate:
 
     @property
     def bound(self) -> float | None:
-        """One-sided bound above the difference, None where nothing is promised.
+        """One-sided upper bound on the difference, None if nothing is promised.
 
         It includes the most that candidates left out of lists can add (`RankerDifference.unseen`).
         """

@@ -241,7 +241,7 @@ class Evaluation:
 
     @property
     def about_level(self) -> str:
-        """Why the estimate need not be the true risk, in words; "" where none is known."""
+        """Why the estimate need not be the true risk, in words; "" if no reason is known."""
         if self.true is None or self.judged.estimate is None or self.unshown.clicks_only:
             return ""
         if self.unshown.what:

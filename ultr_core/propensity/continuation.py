@@ -150,7 +150,7 @@ def log_of_fixed_lists(
     repeated = np.unique(np.stack([page, slot]), axis=1).shape[1] < page.size
     if twice or repeated or not whole.all() or (query_of_page[page] != of_row).any():
         raise InputError(
-            "Each presentation must have one query, and its whole list: a row for every position "
+            "Each presentation must have one query and its whole list: a row for every position "
             "from 1 to the last, each with a different document.",
             "whole_lists",
         )

@@ -285,7 +285,7 @@ class Estimator:
 
     @property
     def cases(self) -> tuple[Expectation, ...]:
-        """The cases of which ``expects`` must name all those in which the estimator is correct."""
+        """The possible cases; ``expects`` must name all in which the estimator is correct."""
         return (*CASES, *(case for need in self.needs for case in FURTHER_CASES.get(need, ())))
 
     @property

@@ -49,7 +49,7 @@ class SwapCounts:
     landmark: k. swapped: the landmark document, shown at rank r. control: the landmark document at
     k when k was drawn, on queries whose lists are long enough to swap at r: short lists are missing
     from both sides of a ratio or from neither. moved: the document from rank r, shown at k.
-    unmoved: the document at rank r while others were swapped, on the same queries. sessions:
+    unmoved: the document at rank r while other ranks were swapped, on the same queries. sessions:
     presentations. extra_rank_sum: observed mean increase in the sum of ranks (equation 2) per
     presentation; 0 if relevance is unknown.
     """
@@ -310,9 +310,9 @@ def swap_limit(
     """The limit of the swap estimate with infinite traffic, float64 [K].
 
     sum_q P(click | landmark document of q, rank r) / the same at rank k, over the queries with a
-    result at both. It equals p_r / p_k in a position model; under trust bias it depends on the
-    relevance of the landmark documents, and no amount of traffic corrects that. Ranks beyond every
-    list are NaN. Raises InputError as `simulate_swaps` does.
+    result at both ranks. It equals p_r / p_k in a position model; under trust bias it depends on
+    the relevance of the landmark documents, and no amount of traffic corrects that. Ranks beyond
+    every list are NaN. Raises InputError as `simulate_swaps` does.
     """
     landmark, last_rank = _checked_design(landmark, last_rank)
     at = documents_at_places(ranks, query_offsets, last_rank)
@@ -359,10 +359,10 @@ def sessions_needed(
     """Presentations after which the 95% interval of p_r / p_k reaches +- ``precision``.
 
     The half-width of the interval on the logarithmic scale is log(1 + precision), and each rank
-    gets 1/K of the presentations: N = K (1.96 / log(1 + precision))^2 ((1 - a)/a + (1 - b)/b) with
-    a, b the click rates of the landmark document at r and at k. Raises InputError unless both rates
-    lie in (0, 1] and the precision is above 0, for a K out of range, and if more presentations are
-    needed than can be counted.
+    gets 1/K of the presentations: N = K (1.96 / log(1 + precision))^2 ((1 - a)/a + (1 - b)/b), where
+    a and b are the click rates of the landmark document at r and at k. Raises InputError unless
+    both rates lie in (0, 1] and the precision is above 0, for a K out of range, and if more
+    presentations are needed than can be counted.
     """
     last_rank = checked_last_rank(last_rank, MOST_PAIRED)
     a, b, wanted = (number_or_nan(x) for x in (rate_at_rank, rate_at_landmark, precision))

@@ -39,7 +39,7 @@ FEWEST_DEVIATIONS = 4.0
 class TrustLines:
     """Slope A and intercept B of each rank, float64 [ranks 1..K], with their standard errors.
 
-    NaN at the landmark's own rank, and if the groups are too similar or one was not shown.
+    NaN at the landmark's own rank, and if the groups are too similar or one of them was not shown.
     """
 
     slope: FloatArray
@@ -56,8 +56,8 @@ class TrustLines:
     def finding(self) -> Finding:
         """Whether every intercept is 0, by a test of the largest against its error.
 
-        With a Bonferroni correction over the ranks: without trust bias, it is rejected with
-        probability at most ``LEVEL``.
+        With a Bonferroni correction over the ranks, the test rejects with probability at most
+        ``LEVEL`` if there is no trust bias.
         """
         about = ("trust_bias", "Click rates by rank are lines through 0")
         known = np.flatnonzero(self.known)

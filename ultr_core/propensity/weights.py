@@ -269,8 +269,8 @@ def clipping_effect(log: ClickLog, estimator: Estimator, belief: Belief) -> Clip
     """Count the clicks and the weight that ``belief.clip`` changes, compared with tau = 0.
 
     Both weights are the estimator's own u: 1 / max(tau, p) against 1 / p for the clipped estimator,
-    and its own formula for any other. Raises InputError as `Estimator.weigh` does, for a click
-    without a finite u even at the threshold.
+    and its own formula for any other estimator. Raises InputError as `Estimator.weigh` does, for a
+    click without a finite u even at the threshold.
     """
     u = estimator.weigh(log, belief).on_log(log).u
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):

@@ -142,8 +142,8 @@ def plus_minus(value: float, reach: float, decimals: int = 2) -> str:
 def shown_difference(first: float, second: float, decimals: int = 2) -> float:
     """``first`` - ``second`` as a reader would compute it from the numbers shown.
 
-    If a difference is shown with its terms, all rounded alike, the three must add up; rounded on
-    its own it may be off by one in the last decimal.
+    If a difference is shown with its terms, all rounded alike, the three must add up; a difference
+    rounded separately may be off by one in the last decimal.
 
     >>> round(11.087 - 10.0932, 2), shown_difference(11.087, 10.0932)
     (0.99, 1.0)

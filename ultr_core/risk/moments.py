@@ -234,7 +234,9 @@ def affine_law(
     check_noise(eps_plus, eps_minus)
     m = real_numbers(sizes, "Numbers of documents").astype(np.float64)
     if m.size == 0 or not (m.min() >= 1 and m.max() < np.inf):
-        raise InputError("Every query needs at least one document, and there must be a query.")
+        raise InputError(
+            "There must be at least one query, and every query needs at least one document."
+        )
     whole = m * (m + 1.0) / 2.0
     if metric is not RANK:
         whole = np.cumsum(metric.gain(np.arange(1, int(m.max()) + 1)))[m.astype(np.int64) - 1]

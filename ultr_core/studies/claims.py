@@ -413,7 +413,7 @@ def judge(result: StudyResult, rules: Iterable[Rule] | None = None) -> tuple[Cla
     Intervals are 95% Student t over draws, of differences between methods on the same users. A
     claim about several intervals needs all of them and fails if any fails. It fails only if an
     interval contradicts it; an interval that contains the limit leaves it open. With a given
-    examination curve nothing is judged, because the claims are about power laws.
+    examination curve, nothing is judged, because the claims are about power laws.
     """
     if result.plan.curves:
         return ()

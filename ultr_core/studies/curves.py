@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FIXED_METHODS = tuple(key for key, method in STUDY_METHODS.items() if method.fields == WORLD_FIELDS)
-"""Methods that learn from no click: levels, not curves."""
+"""Methods that do not learn from clicks: levels, not curves."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,7 @@ class StudyResult:
     def curve_table(self) -> pd.DataFrame:
         """One row per method and point: mean loss, its 95% interval, share of noisy clicks.
 
-        ``low`` and ``high`` are NaN, and empty in a file, where there is one draw only, and for
+        ``low`` and ``high`` are NaN, and empty in a file, where there is only one draw, and for
         methods that do not learn from clicks.
         """
         import pandas as pd  # for pictures and files; a study can be run and judged without it

@@ -218,7 +218,7 @@ class ClickLog:
 
     @cached_property
     def covers_corpus(self) -> bool:
-        """Whether the rows are exactly the corpus' documents, in their order."""
+        """Whether the rows are exactly the corpus's documents, in their order."""
         return self.document.size == self.n_documents and bool(
             np.array_equal(self.document, np.arange(self.n_documents))
         )
