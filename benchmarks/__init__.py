@@ -1,11 +1,12 @@
-"""Measurements against other software. These are no tests: tests count passes.
+"""Measurements against other software. They are not tests; the tests count passes instead.
 
     pip install -r requirements/benchmarks.txt
     python -m benchmarks                 # everything; about an hour
     python -m benchmarks peers loop      # some parts
 
-Every product runs on one BLAS thread. What is compared runs interleaved in one process, times are
-CPU seconds, ratios are of medians over the rounds. ``results.md`` is written by ``--write``.
+Every product runs on one BLAS thread. Products that are compared run interleaved in one process;
+times are CPU seconds, and ratios are ratios of medians over the rounds. ``--write`` writes
+``results.md``.
 """
 
 from __future__ import annotations

@@ -17,15 +17,15 @@ PACKAGES = ("numpy", "scipy", *PEERS)
 
 
 def main() -> None:
-    """Run the parts asked for and print, or write, their table."""
+    """Run the requested parts and print or write their table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("parts", nargs="*", metavar="part", help=f"of {', '.join(PARTS)}")
-    parser.add_argument("--rounds", type=int, default=3, help="rounds of each comparison")
+    parser.add_argument("parts", nargs="*", metavar="part", help=f"any of {', '.join(PARTS)}")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds per comparison")
     parser.add_argument("--write", action="store_true", help=f"write the table to {RESULTS.name}")
     given = parser.parse_args()
     unknown = set(given.parts) - {*PARTS, "yahoo-here"}
     if unknown:
-        parser.error(f"no such part: {', '.join(sorted(unknown))}; choose of {', '.join(PARTS)}")
+        parser.error(f"no such part: {', '.join(sorted(unknown))}; choose from {', '.join(PARTS)}")
     lines = [*_machine(), "", HEAD, "|---|---|---|---|---|---|---|"]
     print("\n".join(lines), flush=True)
     for name in given.parts or PARTS:
@@ -34,7 +34,7 @@ def main() -> None:
                 print(line, flush=True)
                 lines.append(line)
         except ModuleNotFoundError as error:
-            parser.error(f"{name} needs {error.name}; pip install -r requirements/benchmarks.txt")
+            parser.error(f"{name} needs {error.name}; install requirements/benchmarks.txt")
     if given.write:
         RESULTS.write_text("# Results of `python -m benchmarks`\n\n" + "\n".join(lines) + "\n")
 

@@ -2,8 +2,8 @@
 
 Every entrant trains on the clicks of the same logs of the default world and chooses its setting (C,
 tau, the number of trees) on the same validation clicks. Lambdarank learns from the lists that
-`Lists` deals. With 1/p as row weights, it is a known trap: a row's weight multiplies all its pairs,
-those in which it is the unclicked document as well.
+`Lists` makes. Using 1/p as row weights is a known trap: a row's weight multiplies all its pairs,
+including those in which the row is the unclicked document.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from ultr_core.settings import Settings
 from ultr_core.users import PowerLaw
 
 CLICKS = (5_000, 45_000)
-"""``ULTR_LEARNER_CLICKS=5000`` takes one size."""
+"""``ULTR_LEARNER_CLICKS=5000`` selects one size."""
 
 DRAWS = 3
 
 FloatArray = NDArray[np.float64]
 Scores = Callable[[int], FloatArray]
-"""Scores of validation or of test documents after so many trees."""
+"""Scores of validation or of test documents after this many trees."""
 
 _GROWN = {"num_leaves": 15, "learning_rate": 0.1, "min_data_in_leaf": 50, "num_threads": 1}
 _XGBOOST = {

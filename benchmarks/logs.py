@@ -1,4 +1,4 @@
-"""Counting click logs: ours beside DuckDB's bare GROUP BY of the same files; time and memory."""
+"""Time and memory for counting click logs: ours, and DuckDB's bare GROUP BY of the same files."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ import duckdb
 import numpy as np
 
 ROWS = 20_000_000
-"""Rows of the measured log, ``ULTR_LOG_ROWS``; presentations of ten documents, sessions of three.
+"""Rows of the measured log, ``ULTR_LOG_ROWS``; each presentation has ten documents, each session
+three presentations.
 
 Queries are heavy-tailed, 4,000 with 15 candidates each, so that some 500,000 pairs of a document
 and a position occur.
 """
 
 PARTS = 0
-"""``ULTR_LOG_PARTS=25``: also so many parts of as many rows each, as Parquet, read together."""
+"""``ULTR_LOG_PARTS=25``: also this many Parquet parts of as many rows each, read together."""
 
 _LOG = """
 SELECT 'u' || left(md5((i // 3)::VARCHAR), 12) AS session, left(md5('p' || i), 16) AS presentation,
@@ -70,7 +71,7 @@ _KINDS = {
 
 
 def write_part(path: Path, rows: int, first: int = 0) -> None:
-    """A log of so many rows as Parquet; parts with another first presentation share nothing."""
+    """A log of this many rows as Parquet; parts with different starts share nothing."""
     # Spill files go where the log does, and with it.
     connection = duckdb.connect(
         config={"memory_limit": "1GB", "temp_directory": str(path.parent / "spill")}
@@ -97,7 +98,7 @@ def _elsewhere(write: Callable[..., None], *given: object) -> None:
 
 
 def logs(rounds: int) -> Iterator[str]:
-    """Each entrant in a process of its own, in turn; medians of rounds."""
+    """Each entrant in a separate process, in turn; medians over the rounds."""
     rows = int(os.environ.get("ULTR_LOG_ROWS", ROWS))
     parts = int(os.environ.get("ULTR_LOG_PARTS", PARTS))
     with tempfile.TemporaryDirectory() as folder:

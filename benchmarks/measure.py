@@ -31,10 +31,10 @@ class Timing:
 
 
 def interleaved(entrants: dict[str, Callable[[], Any]], rounds: int) -> dict[str, Timing]:
-    """Run all entrants in turn, ``rounds`` times, after one untimed round of the quick ones.
+    """Run all entrants in turn, ``rounds`` times, after an untimed round of the quick entrants.
 
-    Where slow ones compete, each of the quick ones, "ours", runs several times a round: its median
-    is not that of a single moment.
+    If there are slow entrants, each quick entrant ("ours") runs several times per round, so that
+    its median does not come from a single moment.
     """
     repeats = 1 if all(name.startswith("ours") for name in entrants) else QUICK_REPEATS
     timings = {name: Timing() for name in entrants}

@@ -1,4 +1,4 @@
-"""Memory of a fit, measured in a process of its own that holds the features before it begins."""
+"""Memory of a fit, measured in a separate process that loads the features before the fit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ultr_core.propensity.weights import Weights
 
 
 def beyond_features(corpus: Corpus, weights: Weights, cost: float, tolerance: float) -> float:
-    """Peak resident memory of a fit beyond what was there before, relative to its features."""
+    """Peak resident memory that a fit adds, as a multiple of the size of its dense features."""
     with tempfile.TemporaryDirectory() as folder:
         for name, array in (
             ("features", corpus.features),

@@ -34,7 +34,7 @@ HEAD = "| work | what | CPU s | wall s | ratio | passes | gap or suboptimality |
 
 
 def passes(rounds: int) -> Iterator[str]:
-    """Passes over the features to three gaps; the worst of all settings."""
+    """Passes over the features to reach each of three gaps; the worst of all settings."""
     for name in ("small", "default", "medium"):
         for tolerance in (1e-3, 1e-4, 1e-6):
             counts = [
@@ -49,7 +49,7 @@ def passes(rounds: int) -> Iterator[str]:
 
 
 def against_peers(rounds: int) -> Iterator[str]:
-    """scikit-learn on explicit pairs, its differences included, against ours."""
+    """scikit-learn on explicit pairs, including forming their differences, against ours."""
     for name, clicks in (
         ("small", 5_000),
         ("small", 45_000),
@@ -100,7 +100,7 @@ def exact(rounds: int) -> Iterator[str]:
 
 
 def trees(rounds: int) -> Iterator[str]:
-    """LightGBM lambdarank with positions on the same clicks; another model, the same wait."""
+    """LightGBM lambdarank with positions on the same clicks; another model, but the same wait."""
     data = work("small")
     weights = data.weights("ips", 45_000)
     slow = {"LightGBM": lambda: peers.lightgbm_ranker(data, 45_000)}
@@ -137,11 +137,11 @@ def _grids(data: Work, both: Sequence[Weights]) -> None:
 
 
 def loop(rounds: int) -> Iterator[str]:
-    """What a moved slider costs: clicks, naive and weighted ranker, three rankers tested.
+    """The cost of moving a slider: clicks, two fits (naive and weighted), tests of three rankers.
 
-    Every round has another bias severity, so that nothing of the log is remembered. Both fits
-    start from the production ranker, which is there before any click. Validation clicks are made
-    where C is chosen by them.
+    Every round has a different bias severity, so that nothing about the log is cached. Both fits
+    start from the production ranker, which exists before any click. Validation clicks are simulated
+    only if they choose C.
     """
     world = build_world(Settings())
     etas = itertools.cycle(0.9 + 0.01 * step for step in range(21))
@@ -175,7 +175,7 @@ def loop(rounds: int) -> Iterator[str]:
 
 
 def yahoo(rounds: int) -> Iterator[str]:
-    """The paper's size, in a process of its own."""
+    """The paper's size, in a separate process."""
     command = [sys.executable, "-m", "benchmarks", "yahoo-here", "--rounds", str(rounds)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     yield from (line for line in done.stdout.splitlines() if line.startswith("| yahoo"))

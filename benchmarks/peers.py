@@ -33,7 +33,7 @@ def explicit_pairs(corpus: Corpus, weights: Weights, cost: float) -> Differences
 
 
 def linear_svc(corpus: Corpus, weights: Weights, cost: float) -> NDArray[np.float64]:
-    """scikit-learn's LinearSVC (hinge, dual coordinate descent), its differences included."""
+    """scikit-learn's LinearSVC (hinge, dual coordinate descent), including the differences."""
     from sklearn.svm import LinearSVC
 
     differences, signs, factors = explicit_pairs(corpus, weights, cost)
@@ -45,7 +45,7 @@ def linear_svc(corpus: Corpus, weights: Weights, cost: float) -> NDArray[np.floa
 
 
 def sgd(corpus: Corpus, weights: Weights, cost: float) -> NDArray[np.float64]:
-    """scikit-learn's SGDClassifier (hinge, averaged, 5 epochs), its differences included."""
+    """scikit-learn's SGDClassifier (hinge, averaged, 5 epochs), including the differences."""
     from sklearn.linear_model import SGDClassifier
 
     differences, signs, factors = explicit_pairs(corpus, weights, cost)
@@ -63,7 +63,7 @@ def sgd(corpus: Corpus, weights: Weights, cost: float) -> NDArray[np.float64]:
 
 
 def exact_program(corpus: Corpus, weights: Weights, cost: float) -> NDArray[np.float64]:
-    """The quadratic program with one slack a pair by an interior-point method (Clarabel)."""
+    """The quadratic program with one slack per pair, by an interior-point method (Clarabel)."""
     import cvxpy as cp
 
     differences, signs, factors = explicit_pairs(corpus, weights, cost)

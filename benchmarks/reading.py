@@ -1,4 +1,4 @@
-"""Reading a corpus of MSLR's shape: ours, ours from the cache, scikit-learn; time and memory."""
+"""Time and memory for reading a corpus of MSLR's shape: ours, from the cache, scikit-learn."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 
 FEATURES = 136
 ROWS = 100_000
-"""Rows of the measured file; ``ULTR_READING_ROWS=1000000`` takes as many as MSLR-WEB10K has."""
+"""Rows of the measured file; ``ULTR_READING_ROWS=1000000`` gives about as many as MSLR-WEB10K."""
 
 _ROWS_AT_A_TIME = 10_000
 # The peak of a process as the kernel keeps it from its start on; what getrusage says includes the
@@ -40,7 +40,7 @@ print(json.dumps([cpu, wall, (kilobytes("VmHWM") - before) / 1e3, float(found[-1
 
 
 def write_rows(path: Path, rows: int) -> None:
-    """A file like MSLR-WEB: ids 1 to 136 in each row, whole numbers, zeros and six digits."""
+    """A file like MSLR-WEB: ids 1 to 136 in each row, with integers, zeros and decimals."""
     rng = np.random.default_rng(0)
     kinds = rng.integers(0, 3, FEATURES)
     query, left = 0, 0
@@ -70,7 +70,7 @@ def _column(rng: np.random.Generator, kind: int, count: int) -> list[str]:
 
 
 def reading(rounds: int) -> Iterator[str]:
-    """Each entrant in a process of its own, in turn, for its peak memory; medians of rounds."""
+    """Each entrant in a separate process, for its peak memory, in turn; medians over the rounds."""
     rows = int(os.environ.get("ULTR_READING_ROWS", ROWS))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.txt"

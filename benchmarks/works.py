@@ -1,4 +1,4 @@
-"""Corpora and click weights that the measurements are made on."""
+"""Corpora and click weights for the measurements."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SHAPES: dict[str, dict[str, Any]] = {
     "yahoo": {"train_queries": 19_944, "features": 700},
 }
 FIXED_LISTS = {"small": 20}
-"""Works in which every query has the same number of documents; elsewhere it varies."""
+"""Works in which every query has the same number of documents; in the others, it varies."""
 
 RELEVANT_GRADE = 3
 CURVE = PowerLaw(1.0)
@@ -37,7 +37,7 @@ CLICKS = PositionModel(CURVE, eps_plus=1.0, eps_minus=0.1)
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """A corpus as presented by a weak production ranker, with the chance of each click."""
+    """A corpus as presented by a weak production ranker, with the probability of each click."""
 
     name: str
     corpus: Corpus
@@ -65,8 +65,9 @@ class Work:
 def work(name: str) -> Work:
     """A corpus by name.
 
-    small: 2,000 queries x 20 documents x 50 features; default: what the app shows, the same with
-    24 documents on average and up to 113; medium; yahoo: its size, dense, a third non-zero.
+    small: 2,000 queries x 20 documents x 50 features; default: the app's corpus, the same but with
+    24 documents on average and up to 113; medium; yahoo: the size of the paper's corpus, dense,
+    with a third of the values non-zero.
     """
     shape = dict(SHAPES[name])
     if name in FIXED_LISTS:
@@ -88,7 +89,7 @@ def work(name: str) -> Work:
 
 
 def _cut_to(corpus: Corpus, queries: int, length: int) -> Corpus:
-    """The first ``length`` documents of the first ``queries`` queries that have as many."""
+    """The first ``length`` documents of the first ``queries`` queries that have that many."""
     first = corpus.query_offsets[:-1][corpus.sizes >= length][:queries]
     rows = (first[:, None] + np.arange(length)).ravel()
     offsets = length * np.arange(len(first) + 1)

@@ -1,14 +1,14 @@
-"""Find the share of relevant documents with which the built-in corpus has the paper's noise shares.
+"""Find the share of relevant documents that gives the built-in corpus the paper's noise shares.
 
 Under the production ranker with p_r = 1/r, let A and B be the expected numbers of examined
-irrelevant and relevant documents of the training queries. The share of clicks on irrelevant
+irrelevant and relevant documents in the training queries. The share of clicks on irrelevant
 documents is then eps A / (B + eps A). The paper prints "about 33%" for eps = 0.1 and 59.8% for
-0.3, which gives 33.1% for 0.1; both hold for A/B from 4.948 to 4.959.
+0.3, which gives 33.1% for 0.1; both are true for A/B from 4.948 to 4.959.
 
-The share of relevant documents is moved until A/B meets its target. Only the labels of the few
-queries of the production ranker change that ranker; between two such changes the presented
-ranking is fixed, and A/B for every share follows from one cumulative sum. Where the changes jump
-past the target, the queries are drawn again.
+The share of relevant documents is varied until A/B meets its target. Only the labels of the few
+queries on which the production ranker was trained change that ranker; between two such changes the
+presented ranking is fixed, and A/B for every share follows from one cumulative sum. If A/B jumps
+past the target at a change, the queries are drawn again.
 
     python scripts/calibrate_corpus.py            # writes ultr_core/corpus/calibration.json
 """
@@ -48,7 +48,7 @@ DRAWS = 10
 
 @dataclass(frozen=True)
 class Attempt:
-    """One share of relevant documents and what it gives."""
+    """One share of relevant documents and the ratio it gives."""
 
     relevant: int
     ratio: float
@@ -60,7 +60,7 @@ class Attempt:
 
 
 def ratios(candidates: Candidates, relevant: int, seed: int) -> NDArray[np.float64]:
-    """A/B [documents] if the best 1, 2, ... documents were relevant, the ranking kept fixed.
+    """A/B [documents] if the best 1, 2, ... documents were relevant, with the ranking fixed.
 
     The ranking is that of the production ranker when the best ``relevant`` documents are relevant.
     """
@@ -73,7 +73,7 @@ def ratios(candidates: Candidates, relevant: int, seed: int) -> NDArray[np.float
 
 
 def calibrate_draw(candidates: Candidates, seed: int) -> Attempt:
-    """Search the plateaus of fixed production labels for the one that meets the target."""
+    """Search the plateaus of fixed production labels for a share that meets the target."""
     edges = plateau_edges(candidates, seed)
     start = int(np.searchsorted(edges, FIRST_SHARE * len(candidates.utility)))
     tried: dict[int, Attempt] = {}
@@ -106,7 +106,7 @@ def plateau_edges(candidates: Candidates, seed: int) -> NDArray[np.int64]:
 
 
 def calibrate(seed: int, shape: CorpusShape) -> dict[str, Any]:
-    """Calibrate one corpus; return its entry of the file."""
+    """Calibrate one corpus; return its entry in the file."""
     for redraw in range(DRAWS):
         candidates = draw_candidates(seed, shape, redraw)[0]
         attempt = calibrate_draw(candidates, seed)

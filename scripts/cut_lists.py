@@ -1,14 +1,14 @@
-"""How often verdicts and their intervals hold where lists leave out candidates.
+"""How often verdicts and their intervals are correct if lists leave out candidates.
 
     python -m scripts.cut_lists --logs 300 --seed 1
 
-Users of the position model with eta = 1 and noise 0.1, believed rightly, click on production's
-lists for the first queries of the default world. The lists leave out up to 8% of the candidates:
-because some presentations of every query end after half of them (varied), or because all
-presentations of some queries do (fixed). Each log judges rankers against what users saw, once by
-IPS from what was shown alone, and once as ``evaluate`` does. The truth is the expected difference
-over all candidates, those left out of a list at the mean of the ranks below it. What it measured is
-in ``docs/intervals.md``.
+Users of the position model with eta = 1 and noise 0.1, which the estimators know, click on
+production's lists for the first queries of the default world. The lists leave out up to 8% of the
+candidates, either because some presentations of every query end after half of them (varied), or
+because all presentations of some queries do (fixed). Each log judges rankers against what users
+saw, once by IPS on what was shown alone, and once as ``evaluate`` does. The truth is the expected
+difference over all candidates, where candidates left out of a list have the mean of the ranks below
+it. The results are in ``docs/intervals.md``.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def world() -> World:
 
 
 def cut_chances(of: World, kind: str, share: float) -> FloatArray:
-    """Chance that a presentation is cut, float64 [queries]: ``share`` of all is left out."""
+    """Probability that a presentation is cut, float64 [queries]; ``share`` of all is left out."""
     queries = of.offsets.size - 1
     if kind == "varied":
         return np.full(queries, share * of.after_cut.size / of.after_cut.sum())
@@ -114,9 +114,8 @@ def simulated(of: World, chances: FloatArray, draws: int, rng: np.random.Generat
 class Row(NamedTuple):
     """Answers of one judge on one ranker, as shares of logs.
 
-    shown: with an interval that is not withheld. held: of these, those that contain the truth.
-    width: the mean width of these. told: with a verdict on which is better. wrong: with the wrong
-    one.
+    shown: with an interval that is not withheld. held: of these, the share that contains the truth.
+    width: their mean width. told: with a verdict on which is better. wrong: with the wrong verdict.
     """
 
     shown: float
@@ -137,7 +136,7 @@ class Row(NamedTuple):
 def rows(
     of: World, kind: str, share: float, clicks: int, logs: int, seed: int
 ) -> dict[str, tuple[float, Row, Row]]:
-    """By ranker the truth, what IPS says of what was shown alone, and what `evaluate` says."""
+    """By ranker: the truth, what IPS says from what was shown alone, and what `evaluate` says."""
     chances = cut_chances(of, kind, share)
     truth = truths(of, chances)
     seen = of.pi @ (1.0 - chances[of.query] * of.after_cut)

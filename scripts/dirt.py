@@ -1,8 +1,8 @@
 """Click logs with a known truth, and the faults of real logs, each at three strengths.
 
 Users examine rank r with probability 1 / r and click with noise; two rankers and random swaps of
-rank 1 move documents. A kind of dirt takes the clean rows and returns the files that a reader would
-provide, with the reader's answers to any questions about them.
+rank 1 move documents. A kind of dirt takes clean rows and returns the files that a user would
+provide, with the user's answers to any questions about them.
 """
 
 from __future__ import annotations
@@ -56,15 +56,15 @@ class Rows:
         return Rows({name: cells[rows] for name, cells in self.columns.items()})
 
     def having(self, **cells: Cells) -> Rows:
-        """The rows with other or more columns."""
+        """The rows with columns replaced or added."""
         return Rows({**self.columns, **cells})
 
     def without(self, *names: str) -> Rows:
-        """The rows without some columns, which need not be there."""
+        """The rows without some columns, which need not exist."""
         return Rows({name: cells for name, cells in self.columns.items() if name not in names})
 
     def renamed(self, **names: str) -> Rows:
-        """The rows with other names of columns, old=new."""
+        """The rows with columns renamed, old=new."""
         return Rows({names.get(name, name): cells for name, cells in self.columns.items()})
 
     def repeated(self, times: Cells) -> Rows:
@@ -74,7 +74,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Dirty:
-    """Files as a reader would bring them.
+    """Files as a user would provide them.
 
     answers: by the key of what is asked, meanings of columns or values of ``READING_FIELDS``.
     """
@@ -106,10 +106,10 @@ ANSWERS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 
 @lru_cache(4)
 def clean_rows(seed: int, presentations: int = 4_000, *, searched_again: float = 0.0) -> Rows:
-    """Rows of a log without dirt; those of odd seeds note which rank was swapped with rank 1.
+    """Rows of a log without dirt; those of odd seeds record which rank was swapped with rank 1.
 
-    Most queries have lists of ``RANKS``, some shorter ones; documents are shared by queries.
-    searched_again: the share of presentations that show the query before once more.
+    Most queries have lists of ``RANKS``, and some have shorter lists; queries share documents.
+    searched_again: the share of presentations that repeat the previous query.
     """
     random = np.random.default_rng([seed, 1])
     candidates = np.stack(
@@ -205,7 +205,7 @@ def _clicked(rows: Rows) -> NDArray[np.bool_]:
 
 
 def _lists(rows: Rows, share: float, random: Random) -> NDArray[np.bool_]:
-    """Rows of a share of the presentations."""
+    """The rows in a share of the presentations."""
     number = np.cumsum(np.diff(_ints(rows["presentation"]), prepend=-1) != 0) - 1
     chosen: NDArray[np.bool_] = (random.random(number[-1] + 1) < share)[number]
     return chosen
@@ -216,7 +216,7 @@ def _any_form(rows: Rows, random: Random) -> Dirty:
 
 
 def _some(cells: Cells, chosen: Cells, value: Any) -> Cells:
-    """Cells with another value where chosen."""
+    """The cells, with another value where chosen."""
     changed = cells.copy()
     changed[chosen] = value[chosen] if isinstance(value, np.ndarray) else value
     return changed
@@ -235,7 +235,7 @@ def _with_ids(rows: Rows, ids: str) -> Rows:
 
 def _views_and_clicks(ids: str) -> Callable[[Rows, int, Random], Dirty]:
     def make(rows: Rows, strength: int, random: Random) -> Dirty:
-        """A row for the view of what was clicked, and another for the click."""
+        """One row for the view of a clicked document, and another for the click."""
         twice = _clicked(rows) & (random.random(len(rows)) < (0.1, 0.5, 1.0)[strength])
         both = rows.repeated(1 + twice)
         first = np.cumsum(1 + twice) - 1 - twice
@@ -247,7 +247,7 @@ def _views_and_clicks(ids: str) -> Callable[[Rows, int, Random], Dirty]:
 
 def _clicks_twice(ids: str) -> Callable[[Rows, int, Random], Dirty]:
     def make(rows: Rows, strength: int, random: Random) -> Dirty:
-        """A row for each click on a document, of which some get several."""
+        """A row for each click on a document; some documents get several."""
         more = _clicked(rows) & (random.random(len(rows)) < (0.05, 0.3, 0.8)[strength])
         times = np.where(more, random.integers(2, 4, len(rows)), 1)
         return _any_form(_with_ids(rows.repeated(times), ids), random)
@@ -276,7 +276,7 @@ def _lost_queries(names: Sequence[str]) -> Callable[[Rows, int, Random], Dirty]:
 
 
 def _two_query_columns(rows: Rows, strength: int, random: Random) -> Dirty:
-    """An id of each search is called query_id, the query something else."""
+    """The id of each search is called query_id, and the query something else."""
     name = ("user_query", "keywords", "q")[strength]
     searches = _text(_ints(rows["presentation"]) + 13)
     rows = rows.renamed(query=name).having(query_id=searches).without("presentation")
@@ -289,7 +289,7 @@ def _two_query_columns(rows: Rows, strength: int, random: Random) -> Dirty:
 
 
 def _ids_as_impressions(rows: Rows, strength: int, random: Random) -> Dirty:
-    """The id of a presentation in a column that is called like a count."""
+    """The id of a presentation in a column that is named like a count."""
     number = (_ints(rows["presentation"]) - 500_000) // 7 + (10**7, 100, 1)[strength]
     name = ("impression", "impressions", "views")[int(random.integers(3))]
     rows = rows.without("presentation").having(**{name: _text(number)})
@@ -301,7 +301,7 @@ _PAGE = 3
 
 
 def _pages(rows: Rows, strength: int, random: Random) -> Dirty:
-    """Positions that start again on each page; page recognised, named otherwise, or lost."""
+    """Positions that restart on each page; the page is recognised, named otherwise, or lost."""
     position = _ints(rows["position"]) - 1
     rows = rows.having(position=_text(position % _PAGE + 1), page=_text(position // _PAGE + 1))
     rows = (rows, rows.renamed(page="p"), rows.without("page"))[strength]
@@ -311,7 +311,7 @@ def _pages(rows: Rows, strength: int, random: Random) -> Dirty:
 
 
 def _offsets(rows: Rows, strength: int, random: Random) -> Dirty:
-    """Positions that start again below an offset; recognised, named otherwise, or lost."""
+    """Positions that restart at an offset, which is recognised, named otherwise, or lost."""
     position = _ints(rows["position"]) - 1
     first = position // _PAGE * _PAGE
     rows = rows.having(position=_text(position % _PAGE + 1), offset=_text(first))
@@ -322,13 +322,13 @@ def _offsets(rows: Rows, strength: int, random: Random) -> Dirty:
 
 
 def _few_at_zero(rows: Rows, strength: int, random: Random) -> Dirty:
-    """Rows whose position was not known and written as 0."""
+    """Rows whose position was unknown and written as 0."""
     lost = random.random(len(rows)) < (0.004, 0.02, 0.1)[strength]
     return _any_form(rows.having(position=_some(rows["position"], lost, "0")), random)
 
 
 def _from_zero(rows: Rows, strength: int, random: Random) -> Dirty:
-    """Positions from 0; of some lists the first document is not logged."""
+    """Positions from 0; the first document of some lists is not logged."""
     kept = ~((rows["position"] == "1") & _lists(rows, (0.0, 0.3, 0.7)[strength], random))
     rows = rows.having(position=_text(_ints(rows["position"]) - 1))
     if "swapped_rank" in rows.columns:
@@ -343,7 +343,7 @@ def _from_zero(rows: Rows, strength: int, random: Random) -> Dirty:
 
 
 def _bot(rows: Rows, strength: int, random: Random) -> Dirty:
-    """One session of a program with a share of all lists: it clicks all, the last, or one rank."""
+    """One session of a bot with a share of all lists: it clicks all, the last, or one rank."""
     share = (0.06, 0.3, 0.7)[strength]
     number = np.cumsum(np.diff(_ints(rows["presentation"]), prepend=-1) != 0) - 1
     lists = int(number[-1]) + 1
@@ -367,12 +367,12 @@ def _bot(rows: Rows, strength: int, random: Random) -> Dirty:
 
 
 def joined(*parts: Rows) -> Rows:
-    """The rows of several tables of the same columns, one after the other."""
+    """The rows of several tables with the same columns, one after the other."""
     return Rows({name: np.concatenate([part[name] for part in parts]) for name in parts[0].columns})
 
 
 def _advertisements(rows: Rows, strength: int, random: Random) -> Dirty:
-    """Advertisements beside the results, at positions of their own from 1."""
+    """Advertisements beside the results, with separate positions from 1."""
     lists = _lists(rows, (0.1, 0.5, 1.0)[strength], random)
     beside = rows.taken(np.flatnonzero(lists & np.isin(rows["position"], ["1", "2"])))
     beside = beside.having(
@@ -387,7 +387,7 @@ def _advertisements(rows: Rows, strength: int, random: Random) -> Dirty:
 
 
 def _several_clicks(rows: Rows, strength: int, random: Random) -> Dirty:
-    """Numbers of clicks on an impression in place of whether it was clicked."""
+    """The number of clicks on an impression instead of whether it was clicked."""
     more = _clicked(rows) & (random.random(len(rows)) < (0.05, 0.3, 0.9)[strength])
     click = np.where(more, _text(random.integers(2, 6, len(rows))), rows["click"])
     return _any_form(rows.having(click=click.astype(object)), random)
@@ -398,7 +398,7 @@ def _several_clicks(rows: Rows, strength: int, random: Random) -> Dirty:
 
 def _spelling(change: Callable[[str], str], column: str) -> Callable[[Rows, int, Random], Dirty]:
     def make(rows: Rows, strength: int, random: Random) -> Dirty:
-        """Ids that are spelled in another way in some presentations."""
+        """Ids that are spelled differently in some presentations."""
         if column == "document":
             # Short ones, that every number can hold.
             rows = rows.having(document=_text(_ints(rows["document"]) - _FIRST_ID + 1_000))
@@ -447,7 +447,7 @@ def _unclicked_lists_lost(rows: Rows, strength: int, random: Random) -> Dirty:
 
 
 def _lost_columns(rows: Rows, strength: int, random: Random) -> Dirty:
-    """A column that was not exported: of a session, the query, or a needed one."""
+    """A column that was not exported: the session, the query, or a required column."""
     needed = ("position", "click", "document")[int(random.integers(3))]
     lost = (("session", "presentation", "ranker"), ("query",), (needed,))[strength]
     return _any_form(rows.without(*lost), random)
@@ -475,7 +475,7 @@ def _unlinked(rows: Rows, strength: int, random: Random) -> Dirty:
 
 
 def _several_files(rows: Rows, strength: int, random: Random) -> Dirty:
-    """Two files, of which the second has another order, other names, or no names of columns."""
+    """Two files; in the second, the columns have another order, other names, or no names."""
     half = len(rows) // 2
     first, second = rows.taken(np.arange(half)), rows.taken(np.arange(half, len(rows)))
     names = list(random.permutation(list(rows.columns)))
@@ -489,7 +489,7 @@ def _several_files(rows: Rows, strength: int, random: Random) -> Dirty:
 
 
 def _cp1252(rows: Rows, strength: int, random: Random) -> Dirty:
-    """Text that is not UTF-8; from one query with an accent to nearly all."""
+    """Text that is not UTF-8, with accents in anything from one query to nearly all."""
     if strength != 1:
         ascii_only = [
             unicodedata.normalize("NFD", text).encode("ascii", "ignore").decode()
@@ -518,7 +518,7 @@ def _cut(rows: Rows, strength: int, random: Random) -> Dirty:
 
 
 def _quotes(rows: Rows, strength: int, random: Random) -> Dirty:
-    """Quotation marks that nobody closed, at the start of a cell or inside."""
+    """Quotation marks that are never closed, at the start of a cell or inside it."""
     lines = _lines(rows, random)
     for place in random.integers(1, len(lines), (1, 20, 400)[strength]):
         cells = lines[place].split(",")
@@ -531,7 +531,7 @@ def _quotes(rows: Rows, strength: int, random: Random) -> Dirty:
 
 def _added_lines(texts: Sequence[str]) -> Callable[[Rows, int, Random], Dirty]:
     def make(rows: Rows, strength: int, random: Random) -> Dirty:
-        """Lines that are no rows, between the others and before the names of columns."""
+        """Lines that are not rows, between rows and before the column names."""
         made: list[str] = [texts[0]] if strength == 2 else []
         for number, line in enumerate(_lines(rows, random)):
             made.append(line)
@@ -546,14 +546,14 @@ def _added_lines(texts: Sequence[str]) -> Callable[[Rows, int, Random], Dirty]:
 
 
 def _events(rows: Rows, random: Random) -> tuple[Rows, Rows]:
-    """Views and clicks as rows of their own."""
+    """Views and clicks as separate rows."""
     views = rows.without("click").having(action=np.full(len(rows), "view", dtype=object))
     clicks = views.taken(_clicked(rows))
     return views, clicks.having(action=np.full(len(clicks), "click", dtype=object))
 
 
 def _lost_views(rows: Rows, strength: int, random: Random) -> Dirty:
-    """Events of which some views were lost, in two files."""
+    """Events in two files, with some of the views lost."""
     views, clicks = _events(rows, random)
     kept = random.random(len(views)) >= (0.01, 0.1, 0.4)[strength]
     form = FORMS[int(random.integers(len(FORMS)))]
@@ -575,7 +575,7 @@ def _lost_clicks(rows: Rows, strength: int, random: Random) -> Dirty:
 
 
 def _grid(rows: Rows, strength: int, random: Random) -> Dirty:
-    """Places in a grid: row and column beside a position, or alone; and lists in a cell."""
+    """Places in a grid: row and column with a position or without; and lists in a cell."""
     position = _ints(rows["position"]) - 1
     rows = rows.having(row=_text(position // 2 + 1), column=_text(position % 2 + 1))
     if strength == 0:
@@ -637,7 +637,7 @@ DIRTS: tuple[Dirt, ...] = (
     Dirt("clicks of events without a place", _lost_clicks, ("clicks_without_position", "clicks")),
     Dirt("grids, and lists in a cell", _grid, ("columns", "positions", "beside")),
 )  # fmt: skip
-"""Every dirt that a log was found to have."""
+"""Every kind of dirt that was found in a log."""
 
 
 def _aggregated(rows: Rows) -> Rows:
@@ -656,7 +656,7 @@ def _aggregated(rows: Rows) -> Rows:
 
 
 def _scrolled(rows: Rows, random: Random) -> Rows:
-    """Of each list only what was scrolled into view, its first ranks."""
+    """Of each list, only the first ranks, which were scrolled into view."""
     number = np.cumsum(np.diff(_ints(rows["presentation"]), prepend=-1) != 0) - 1
     depth = random.integers(2, RANKS + 1, int(number[-1]) + 1)
     return rows.taken(_ints(rows["position"]) <= depth[number])

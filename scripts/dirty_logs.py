@@ -1,17 +1,17 @@
-"""Read dirty click logs as their owners would, and see whether a wrong curve gets no warning.
+"""Read dirty click logs as their owners would, and count wrong curves without a warning.
 
 Run from the project's directory:
 
     python -m scripts.dirty_logs --seeds 20
 
-Each kind of dirt in `scripts.dirt` is applied to a clean log of each seed at three strengths. Only
-the files are given to the reader, and its questions are answered truthfully. An answer holds if the
+Each kind of dirt in `scripts.dirt` is applied to a clean log of each seed at three strengths. The
+reader gets only the files, and its questions are answered truthfully. An answer is correct if the
 intervals of all answered ranks contain the true examination, jointly at ``LEVEL`` by Bonferroni.
-Otherwise the log must have been refused, or a warning of a check must name the cause. Anything else
-is a miss; the worst misses are those where `inspect_log` has no warning at all. A miss is chance,
-and says nothing about the dirt, if at each rank that misses the clean log of the same seed has an
-interval of its own, at 95% and for that rank alone, that misses the truth as well and contains the
-value of the dirty log. ``--first 10 --seeds 10`` continues where ten seeds ended.
+Otherwise the log must have been refused, or the warning of a check must name the cause. Anything
+else is a miss; the worst misses are those for which `inspect_log` gives no warning at all. A miss
+is due to chance, and says nothing about the dirt, if at each rank that misses, the 95% interval for
+that rank alone from the clean log of the same seed also misses the truth and contains the value
+from the dirty log. ``--first 10 --seeds 10`` continues where ten seeds ended.
 
     python -m scripts.dirty_logs --clean 200
 
@@ -53,7 +53,7 @@ from ultr_core.propensity import PresentationLog, PropensityEstimate, estimate_f
 from ultr_core.propensity.points import JACKKNIFE_GROUPS
 
 LEVEL = 0.99
-"""Of the joint interval; 1 - LEVEL is how often a clean log misses by chance, at most."""
+"""Of the joint interval; at most, a share 1 - LEVEL of clean logs miss by chance."""
 
 TRUTH = USERS.curve.at(np.arange(1, RANKS + 1))
 
@@ -72,11 +72,11 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of one log.
+    """The result of one log.
 
     refused: the sentence, "" where it was read. warned: keys of the checks that are not good.
     reference: the rank that is 1 by definition. points: answered ranks with their 95% intervals.
-    misses: those of them whose joint intervals miss the truth, or that no user was shown. error:
+    misses: the ranks whose joint intervals miss the truth, or that no user was shown. error:
     the largest of |log(value / truth)|.
     """
 
@@ -95,9 +95,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class Case:
-    """One dirt at one strength and seed: its outcome, and what came of the log.
+    """One kind of dirt at one strength and seed: its outcome, and the result of the log.
 
-    told: whether a warning names the cause, also where the answer holds.
+    told: whether a warning names the cause, even if the answer is correct.
     """
 
     dirt: str
@@ -109,7 +109,7 @@ class Case:
 
 
 def read_as_owner(log: Dirty) -> PresentationLog:
-    """The log, read by somebody who answers each question once; raises InputError if refused."""
+    """The log, read by a user who answers each question once; raises InputError if refused."""
     columns, answers = dict(log.columns), {**ANSWERS, **log.answers}
     values: dict[str, Any] = {}
     while True:
@@ -127,7 +127,7 @@ def read_as_owner(log: Dirty) -> PresentationLog:
 
 
 def answer_of(log: Dirty) -> Answer:
-    """What the checks and the estimate of its curve say of a log."""
+    """What the checks and the estimated curve say about a log."""
     try:
         read = read_as_owner(log)
     except InputError as error:
@@ -204,7 +204,7 @@ def by_chance(answer: Answer, clean: Answer) -> bool:
 
     At each rank that misses, the clean log's own 95% interval misses the truth as well and contains
     the answer's value: the clicks were unusual there, and the dirt moved the value by less than
-    their noise. Without dirt such a rank is expected in one of twenty.
+    their noise. Without dirt, one rank in twenty is expected to miss.
     """
     return answer.reference == clean.reference and all(
         rank in clean.points
@@ -221,7 +221,7 @@ def _clean_answer(seed: int) -> Answer:
 
 
 def table(cases: Iterable[Case]) -> list[str]:
-    """A row for each dirt: outcomes at the three strengths together, and the largest errors."""
+    """A row for each kind of dirt: outcomes at the three strengths together and largest errors."""
     found: dict[str, list[Case]] = {}
     for case in cases:
         found.setdefault(case.dirt, []).append(case)
@@ -257,7 +257,7 @@ def _median(cases: list[Case], strength: int) -> str:
 
 
 def clean_warnings(number: int) -> tuple[str, frozenset[str], bool]:
-    """Shape of the clean log of that number, the checks that warn, and whether its answer holds."""
+    """Shape of the clean log of that number, the checks that warn, and if its answer is correct."""
     name, make = list(SHAPES.items())[number % len(SHAPES)]
     answer = answer_of(make(number, np.random.default_rng([number, 3])))
     return name, answer.warned | ({"refused"} if answer.refused else set()), answer.holds
@@ -275,7 +275,7 @@ def _clean_table(found: Iterable[tuple[str, frozenset[str], bool]]) -> list[str]
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    """Print the table; the exit code is 1 for too many misses, or one in silence."""
+    """Print the table; the exit code is 1 if there are too many misses or one without warning."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -307,7 +307,7 @@ def main(given: Sequence[str] | None = None) -> int:
                     f"{case.answer.error:.2f}",
                     flush=True,
                 )
-    print(f"{options.seeds} seeds from {options.first} on, {datetime.date.today().isoformat()}")
+    print(f"{options.seeds} seeds from {options.first}, {datetime.date.today().isoformat()}")
     print("\n".join(table(cases)))
     missed = [case for case in cases if case.outcome in ("missed", "silent")]
     silent = [case for case in missed if case.outcome == "silent"]

@@ -1,16 +1,16 @@
-"""Give damaged and hostile files to every reader of the core, and keep those that break one.
+"""Give damaged and hostile files to every reader of the core, and keep those that break it.
 
 Run from the project's directory:
 
     python -m scripts.fuzz_readers --minutes 5 --seed 1 --out broken
 
 A reader may return, or raise the lab's own InputError with a one-line message. Anything else
-(another error, a crash, a MemoryError with 1 GiB to use, more than 10 seconds of computing) is
+(another error, a crash, a MemoryError with 1 GiB to use, more than 10 seconds of CPU time) is
 printed, and its input is saved in the directory given by --out; the exit code is then 1. Input
 number n of a seed is the same in every run.
 
-Parquet is read here without the separate process that readers use for it. A file that kills the
-child by a signal is why that process exists; such files are counted separately.
+Parquet is read here without the separate process that readers use for it. That process exists
+because some files kill the child with a signal; such files are counted separately.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ CORPUS = Corpus(
 
 @dataclass(frozen=True)
 class Reader:
-    """One kind of file: how it is read, and good files of it to damage."""
+    """One kind of file: how it is read, and valid files to damage."""
 
     read: Callable[[bytes], object]
     seeds: tuple[bytes, ...]
@@ -99,7 +99,7 @@ def _log(data: bytes) -> None:
 
 
 def _logs(data: bytes) -> None:
-    """Several files of one log, and clicks in files of their own."""
+    """Several files of one log, with clicks in separate files."""
     parts = data.split(_BETWEEN)
     with suppress(InputError):
         inspect_log(parse_log(parts, "log"))
@@ -272,7 +272,7 @@ def _packed(data: bytes, rng: random.Random) -> bytes:
 
 
 def _grown(data: bytes, rng: random.Random) -> bytes:
-    """Now and then a file of many columns, a long line, or one that unpacks to much."""
+    """Sometimes many columns, a long line, or a file that unpacks to a large size."""
     kind = rng.randrange(60)
     head, _, rest = data.partition(b"\n")
     many: int = 10 ** rng.randrange(6)
@@ -290,14 +290,14 @@ def _grown(data: bytes, rng: random.Random) -> bytes:
 
 
 def _damaged(data: bytes, rng: random.Random) -> bytes:
-    """Bytes of a packed file as they are, with bits flipped, or cut short."""
+    """Bytes of a packed file unchanged, with bits flipped, or cut short."""
     for _ in range(rng.choice((0, 1, 1, 2, 8))):
         data = _flip(data, rng)
     return data[: rng.randrange(len(data))] if rng.randrange(8) == 0 else data
 
 
 def damaged_parquet(rng: random.Random) -> bytes:
-    """A click log in Parquet as it is, with bits flipped, or cut short."""
+    """A click log in Parquet unchanged, with bits flipped, or cut short."""
     return _damaged(_parquet(rng), rng)
 
 
@@ -322,7 +322,7 @@ def _put(data: bytes, rng: random.Random) -> bytes:
 
 
 def _cell(data: bytes, rng: random.Random) -> bytes:
-    """Another number, or a very long cell, in place of one of the cells."""
+    """The rows, with one cell replaced by another number or a very long text."""
     marks = [place for place, byte in enumerate(data[:4_000]) if byte in b",;: \n"]
     if not marks:
         return data
@@ -341,7 +341,7 @@ def _lines(data: bytes, rng: random.Random) -> bytes:
 
 
 def _parquet(rng: random.Random) -> bytes:
-    """A click log in any of Parquet's layouts, small or one that unpacks to much."""
+    """A click log in any of Parquet's layouts, small or unpacking to a large size."""
     rows = rng.choice((1, 3, 50, 50, 2_000, 60_000))
     long = rng.choice((1, 1, 1, 10, 10, 1_000, 15_000, 20_000, 200_000))
     by_dictionary = rng.randrange(3) > 0
@@ -389,16 +389,16 @@ def _parquet(rng: random.Random) -> bytes:
 
 
 class _TooSlow(BaseException):
-    """The time for one input is over."""
+    """The time for one input is used up."""
 
 
 def fault_of(name: str, data: bytes) -> str | None:
-    """What goes wrong when a reader is given an input; None where nothing does."""
+    """What goes wrong when a reader gets an input; None if nothing does."""
     try:
         readers()[name].read(data)
     except InputError as error:
         one_line = "\n" not in str(error) and len(str(error)) < 3_000
-        return None if one_line else f"no message of one line: {str(error)[:300]!r}"
+        return None if one_line else f"not a one-line message: {str(error)[:300]!r}"
     except _TooSlow:
         return f"more than {SECONDS} seconds"
     except BaseException as error:
@@ -416,7 +416,7 @@ def _here(call: Callable[..., Any], log: object, *given: Any, progress: object =
 
 
 def _work(seed: int, first: int, until: float, at: Any, found: Any) -> None:
-    """A child: read some inputs with memory capped, and tell what went wrong."""
+    """In a child process: read some inputs with limited memory, and report what went wrong."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     # The engine of click logs reserves addresses that it never uses; the peak is looked at, too.
     most = pages * resource.getpagesize() + MEMORY_BYTES + RESERVED_BYTES
@@ -444,10 +444,10 @@ def _work(seed: int, first: int, until: float, at: Any, found: Any) -> None:
 
 
 def fuzz(seed: int, seconds: float, out: Path, most: int | None = None) -> tuple[int, int, int]:
-    """Read inputs for so long, or so many at ``most``.
+    """Read inputs for this long, at ``most`` this many.
 
     Returns:
-        How many were read, how many broke a reader, and how many were Parquet and ended the child.
+        How many were read, how many broke a reader, and how many Parquet files ended the child.
 
     """
     context = multiprocessing.get_context("fork")
@@ -493,10 +493,10 @@ def _save(seed: int, number: int, fault: str, out: Path) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the fuzzer as the command line says; 1 if anything broke a reader."""
+    """Run the fuzzer with the options given; return 1 if anything broke a reader."""
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("--minutes", type=float, default=5.0, help="how long to run")
-    parser.add_argument("--seed", type=int, default=0, help="of the inputs")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the inputs")
     parser.add_argument("--out", type=Path, default=Path("broken"), help="where to save inputs")
     options = parser.parse_args(arguments)
     count, broken, ended = fuzz(options.seed, options.minutes * 60, options.out)

@@ -2,12 +2,12 @@
 
     python -m scripts.gate_promise --logs 1000 --seed 1
 
-Prints the rows of `ultr_core.claims.gate_runs` as lines of a Markdown table; what it measured is in
+Prints the rows of `ultr_core.claims.gate_runs` as lines of a Markdown table; the results are in
 ``docs/intervals.md``. ``--folds`` judges scores by fold instead, as ``fit --fold-scores-out``
 writes them, on the sample corpus: each log trains its rankers, with C chosen on its held-out
-clicks, and then judges them against what users saw: a production ranker, or the skyline, which is
-trained on all grades, so that few are better. ``--first`` is the number of the first log, so that
-parts can be run on their own; the columns are counts.
+clicks, and then judges them against what users saw, which is a production ranker or the skyline
+(trained on all grades, so that few rankers are better). ``--first`` is the number of the first log,
+so that parts can be run separately; the columns are counts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ultr_core.users import PowerLaw
 
 NOISE = 0.1
 FOLD_CELLS = (("production", 500), ("production", 2_000), ("skyline", 500), ("skyline", 2_000))
-"""What users saw, and clicks of the logs of ``--folds``."""
+"""What users saw, and the number of clicks in the logs of ``--folds``."""
 
 
 def fold_counts(saw: str, clicks: int, first: int, logs: int, seed: int) -> Counter[str]:

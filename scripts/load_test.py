@@ -55,11 +55,11 @@ class Load:
 
 @dataclass
 class Measured:
-    """Seconds and MB.
+    """Measured times in seconds, and memory in MB.
 
-    ``waited``: from a change to the end of the page's run. ``answered``: until nothing on the
-    page is announced that is not there; the first rankers stand beside the checks. ``settled``:
-    until all click logs are in. A session that has not come so far is missing from the list.
+    ``waited``: from a change to the end of the page's run. ``answered``: until no placeholder is
+    left on the page, and the first rankers are shown beside the checks. ``settled``: until all
+    click logs are done. A session that did not get that far is missing from the list.
     ``cold``: the first visit to the server, from the connection to the first words, to the first
     chart and to all intervals.
     """
@@ -81,7 +81,7 @@ class Measured:
 
 
 def percentiles(seconds: Sequence[float]) -> dict[str, float]:
-    """The smallest values that half, 95% and all of the times do not exceed."""
+    """The smallest values that 50%, 95% and 100% of the times do not exceed."""
     ordered = sorted(seconds)
     ranks = {"p50": 0.5, "p95": 0.95, "max": 1.0}
     if not ordered:
@@ -90,7 +90,7 @@ def percentiles(seconds: Sequence[float]) -> dict[str, float]:
 
 
 async def measure(load: Load, running: Running | str) -> Measured:
-    """Open the sessions, move their sliders at their times, and leave."""
+    """Open the sessions, move their sliders at the planned times, and leave."""
     address = running if isinstance(running, str) else running.address
     found = Measured()
 
@@ -99,7 +99,7 @@ async def measure(load: Load, running: Running | str) -> Measured:
             found.memory[moment] = round(running.memory(), 1)
             if found.memory[moment] > load.memory_limit:
                 raise SystemExit(
-                    f"The server holds {found.memory[moment]:.0f} MB {moment}; the limit is "
+                    f"The server uses {found.memory[moment]:.0f} MB {moment}; the limit is "
                     f"{load.memory_limit:.0f} MB."
                 )
 
@@ -147,7 +147,7 @@ async def measure(load: Load, running: Running | str) -> Measured:
 
 
 async def _forget_sessions(address: str) -> None:
-    """Come and go, as the server drops the sessions of closed tabs when somebody else leaves."""
+    """Come and go, because the server drops sessions of closed tabs when another visitor leaves."""
     for _ in range(2):
         await asyncio.sleep(2 * KEPT)
         visitor = Visitor(address, "about")
@@ -182,9 +182,9 @@ async def _quick_changes(visitor: Visitor) -> dict[str, float]:
 
 
 def report(load: Load, found: Measured) -> str:
-    """What was measured, for a reader."""
+    """What was measured, as text."""
     lines = [
-        f"{load.sessions} sessions, values all different, over {load.over:g} s on /{load.page}"
+        f"{load.sessions} sessions, all with different values, over {load.over:g} s on /{load.page}"
     ]
     names = {
         "opening": "page opened, all at once",
@@ -215,8 +215,8 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sessions", type=int, default=30)
     parser.add_argument("--over", type=float, default=3.0, metavar="SECONDS")
-    parser.add_argument("--page", default="lab", help="address of the page below the root")
-    parser.add_argument("--url", help="a running server instead of one started for this")
+    parser.add_argument("--page", default="lab", help="path of the page below the root")
+    parser.add_argument("--url", help="measure this running server instead of starting one")
     parser.add_argument(
         "--servers", type=int, default=1, metavar="N", help="start this many servers at one address"
     )
@@ -242,7 +242,7 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
 
 
 def main() -> int:
-    """Measure, print, and say by the exit code whether all went well."""
+    """Measure and print; the exit code says whether all went well."""
     given = read_arguments()
     load = Load(
         given.sessions, given.over, given.page, given.settle, given.limit, given.memory_limit

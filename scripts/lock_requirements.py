@@ -1,10 +1,10 @@
-"""Write down the exact versions of an environment that passes: ``requirements-lock.txt``.
+"""Write the exact versions of an environment that passes to ``requirements-lock.txt``.
 
     python scripts/lock_requirements.py                 # in an environment of requirements-dev.txt
     python scripts/lock_requirements.py --out FILE
 
-It looks at nothing but what is installed: the packages that ``requirements-dev.txt`` names, what
-these need, and so on. Other packages of the environment are left out.
+Only installed packages are examined: those that ``requirements-dev.txt`` names, their dependencies,
+and so on. Other packages in the environment are left out.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LOCK = ROOT / "requirements-lock.txt"
 
 
 def requirements(path: Path) -> Iterator[Requirement]:
-    """What a file of requirements asks for, and the files that it includes."""
+    """The requirements in a file and in the files that it includes."""
     for line in path.read_text(encoding="utf-8").splitlines():
         text = line.partition("#")[0].strip()
         if text.startswith("-r "):
@@ -35,9 +35,9 @@ def requirements(path: Path) -> Iterator[Requirement]:
 
 
 def locked(wanted: Iterator[Requirement]) -> dict[str, str]:
-    """Name and version of all that is needed here, sorted; raises LookupError for what is missing.
+    """Name and version of every package needed, sorted; raises LookupError if one is missing.
 
-    Names are in their normal form, and markers are those of this machine.
+    Names are normalised, and markers are those of this machine.
     """
     found: dict[str, str] = {}
     seen: set[tuple[str, str]] = set()
@@ -68,7 +68,7 @@ def _installed(name: str) -> Distribution:
 
 
 def lock_text(versions: dict[str, str]) -> str:
-    """The file: where the versions are from, then one line for each."""
+    """The file: where the versions come from, then one line for each package."""
     return (
         f"# Exact versions with which all checks passed, under Python {platform.python_version()} "
         f"on {platform.system()}.\n"
@@ -78,7 +78,7 @@ def lock_text(versions: dict[str, str]) -> str:
 
 
 def main() -> int:
-    """Write the file; 1 if the environment lacks something that is asked for."""
+    """Write the file; return 1 if the environment lacks a required package."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("--out", type=Path, default=LOCK, help="default requirements-lock.txt")
     out: Path = parser.parse_args().out

@@ -1,15 +1,15 @@
-"""What every page shows at some forty links: record it, and compare another checkout with it.
+"""Record what every page shows at some forty links, and compare another checkout with it.
 
 In the root of a checkout::
 
     python scripts/page_pins.py record FILE
     python scripts/page_pins.py compare FILE
 
-Each pin holds the numbers of all texts, metrics and tables of a page in their order, the values
-behind its charts, and the state that the link opened: the settings and the page's own values.
-Words are not compared. A link from before must open the same state and show the same numbers;
-``compare`` prints each link that does not, and exits with 1. To pin an older checkout, run this
-file there: all it needs from the checkout is ``app.py``.
+Each pin contains the numbers in all texts, metrics and tables of a page in their order, the values
+behind its charts, and the state that the link opened: the settings and the page's own values. Words
+are not compared. A recorded link must open the same state and show the same numbers; ``compare``
+prints each link that does not, and exits with code 1. To pin an older checkout, run this file
+there: all it needs from the checkout is ``app.py``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TIMED = re.compile(r"\d[\d.,]* (?:s|ms|seconds|minutes)\b")
 PRIVATE = re.compile(
     r"-|^(choice|address)_of_|_(was|were|are|turn|place|shown|arrived|None)\b|_is_"
 )
-"""Keys of a session that are no values of a link."""
+"""Keys of a session that are not values of a link."""
 
 LINKS = (
     "lab",
@@ -89,12 +89,12 @@ LINKS = (
 
 
 def numbers(text: str) -> list[str]:
-    """The numbers in a text, without what measures time."""
+    """The numbers in a text, except times."""
     return [n.replace(",", "").replace("−", "-") for n in NUMBER.findall(TIMED.sub("", text))]
 
 
 def opened(link: str) -> Any:
-    """The page of a link, run until it asks for nothing more."""
+    """The page of a link, run until it requests no further run."""
     from streamlit.testing.v1 import AppTest
 
     page, _, query = link.partition("?")
@@ -148,7 +148,7 @@ def pin(link: str) -> dict[str, Any]:
 
 
 def differences(old: Any, new: Any, where: str = "") -> list[str]:
-    """Where two pins differ; keys that only the new one has do not count."""
+    """Where two pins differ; keys that only the new pin has do not count."""
     if isinstance(old, dict) and isinstance(new, dict):
         found = [f"{where}.{key}: missing" for key in old if key not in new]
         for key in old:
@@ -166,7 +166,7 @@ def differences(old: Any, new: Any, where: str = "") -> list[str]:
 
 
 def main() -> int:
-    """Record or compare; the exit code."""
+    """Record or compare; return the exit code."""
     what, file = sys.argv[1], Path(sys.argv[2])
     only = sys.argv[3:]
     sys.path.insert(0, str(ROOT))

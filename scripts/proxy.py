@@ -1,10 +1,10 @@
-"""HAProxy in front of the app's servers: a visitor stays on one of them, within limits.
+"""HAProxy in front of the app's servers: each visitor stays on one server, within limits.
 
 The servers share nothing, so all of a visitor's connections (page, websocket, uploads, files)
-must go to one of them. HAProxy sets a cookie that names it; when that server is down, another takes
-over and the cookie is set again. Requests reach a server only once their head is complete.
+must go to one of them. HAProxy sets a cookie that names that server; when it is down, another takes
+over and the cookie is set again. Requests reach a server only once their headers are complete.
 
-Everything here is for HAProxy 2.6 or newer, as Debian and Ubuntu have it.
+Everything here is for HAProxy 2.6 or newer, as packaged by Debian and Ubuntu.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from scripts.serving import ROOT, Running, address_at, option, start_process
 
 COOKIE = "ultr_lab_server"
 BY_ADDRESS = 700
-"""Connections from one address, per server: 100 visitors of a class behind one router, with the 7
-that a browser opens at most."""
+"""Connections from one address, per server: 100 visitors behind one router, each with a
+browser's 7 connections at most."""
 LONG_BY_ADDRESS = 150
 """Websockets and uploads from one address, per server: an open tab has one websocket."""
 BY_SERVER = 800
-"""Requests at a server. More than one address may have; fewer than the 1,024 files that systems let
-a process open by default."""
+"""Requests at one server: more than one address may have, and fewer than the 1,024 files that
+systems let a process open by default."""
 ALL = 2_000
 """Connections in all, per server."""
 MOST_SERVERS_COUNTED = 8
 """More servers do not raise the bounds further; 16,000 connections take half a GB at worst."""
 HEAD_SECONDS = 10
-"""Deadline for the head of a request, and again for the first 16 kB of its body."""
+"""Deadline for the headers of a request, and again for the first 16 kB of its body."""
 
 _OUTSIDE_PATH = ("/usr/sbin", "/usr/local/sbin", "/opt/homebrew/sbin")
 _FORM = 1 << 20  # bytes around an uploaded file
@@ -42,7 +42,7 @@ _SPARE_FILES = 200
 
 @dataclass(frozen=True)
 class Bounds:
-    """What one address and all together may hold open at a time, and the longest body."""
+    """How many connections one address, and all addresses, may have open, and the longest body."""
 
     connections: int
     by_address: int
@@ -51,15 +51,15 @@ class Bounds:
 
 
 def find() -> str | None:
-    """The program, also where Debian has it out of an ordinary user's way; None without one."""
+    """Path of the program, even where Debian puts it outside a user's PATH; None if not found."""
     return shutil.which("haproxy") or shutil.which("haproxy", path=os.pathsep.join(_OUTSIDE_PATH))
 
 
 def bounds(servers: int, options: Sequence[str], files: int | None = None) -> Bounds:
-    """Bounds for so many servers with these options of Streamlit.
+    """Bounds for this many servers with these Streamlit options.
 
-    A connection needs two files. ``files`` is how many a process may open; by default as the
-    system says.
+    A connection needs two files. ``files`` is how many a process may open; by default, the system's
+    limit.
     """
     import resource  # which Windows has not
 
@@ -88,9 +88,9 @@ def _largest_body(options: Sequence[str]) -> int:
 def configuration(
     ports: Sequence[int], bind: str, options: Sequence[str], files: int | None = None
 ) -> str:
-    """What HAProxy is to do: pass visitors at ``bind`` on to the servers at ``ports``.
+    """The configuration with which HAProxy passes visitors at ``bind`` on to servers at ``ports``.
 
-    The rest is as for :func:`bounds`.
+    The other arguments are as for :func:`bounds`.
     """
     most = bounds(len(ports), options, files)
     health = address_at(0, options).partition(":0")[2] + "/_stcore/health"
@@ -151,9 +151,9 @@ backend lab
 
 
 def listen(address: str, port: int) -> socket.socket:
-    """A socket for HAProxy to take visitors from; port 0 is any free one. OSError if not to be had.
+    """A socket on which HAProxy accepts visitors; port 0 is any free port. May raise OSError.
 
-    It outlives a HAProxy that ends, so that visitors wait meanwhile and are not turned away.
+    It outlives an HAProxy process that ends, so that visitors wait and are not turned away.
     """
     family, _, _, _, place = socket.getaddrinfo(
         address or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -164,9 +164,9 @@ def listen(address: str, port: int) -> socket.socket:
 def start(
     program: str, ports: Sequence[int], door: socket.socket, options: Sequence[str]
 ) -> Running:
-    """Start HAProxy between ``door`` and the servers; SystemExit with its words if it refuses.
+    """Start HAProxy between ``door`` and the servers; SystemExit with its message if it fails.
 
-    It reads its configuration from a pipe: no file is left behind, whatever ends this process.
+    It reads its configuration from a pipe, so no file is left behind however this process ends.
     """
     passed = (door.fileno(),)
     written = configuration(ports, f"fd@{door.fileno()}", options)

@@ -2,15 +2,16 @@
 
     python -m scripts.risk_intervals --logs 2000 --seed 1
 
-Users of the position model, (1/r)^eta with the right belief, click on the training queries. Each
-log gives an interval to the risk of the skyline and of the production ranker, and to the difference
-of both, by every estimator; the truth is the exact expectation (of SNIPS the ratio of two). The
-rows say how many logs had an interval, what share of those held the truth (the normal intervals of
-the same logs beside it), and how many times as wide as the normal ones they were on average.
-``--sessions`` does the same with the sessions of ``scripts/session_intervals.py`` and logs that
-are grouped by them. ``--lists LOGGER`` has lists of ten by a logger of the registry and
-policy-aware estimates with the exposure of the log itself; what the interval is for is then the
-mean estimate over all logs. What it measured is in ``docs/intervals.md``.
+Users of the position model, (1/r)^eta with correct propensities, click on the training queries.
+Each log gives, by every estimator, an interval for the risk of the skyline, for that of the
+production ranker, and for their difference; the truth is the exact expectation (for SNIPS, the
+ratio of two). The rows say how many logs had an interval, what share of these contained the truth
+(next to the normal intervals of the same logs), and how many times as wide as the normal intervals
+they were on average.
+``--sessions`` does the same with the sessions of ``scripts/session_intervals.py`` and logs that are
+grouped by them. ``--lists LOGGER`` has lists of ten from a logger in the registry, and policy-aware
+estimates with the exposure of the log itself; the intervals are then for the mean estimate over all
+logs. The results are in ``docs/intervals.md``.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ BY_CURVE = {key: each for key, each in ESTIMATORS.items() if each.beside_others}
 CLIP = 0.1
 CELLS = tuple((1.0, eps, clicks) for clicks in (250, 500, 1_000, 5_000) for eps in (0.0, 0.1))
 OTHERS = ((0.0, 0.0, 1_000), (0.5, 0.1, 500), (1.5, 0.0, 3_000), (1.5, 0.1, 3_000))
-"""eta, eps_minus and clicks: the default world, and others just beyond the fewest clicks."""
+"""eta, eps_minus and clicks: the default world, and others just above the fewest clicks."""
 
 SESSIONS = (250, 500, 2_000)
 
@@ -145,7 +146,7 @@ def list_cases(logger: str, clicks: int, logs: int, seed: int) -> Iterator[Case]
 
 
 def table(found: Iterator[Case]) -> list[Row]:
-    """What the intervals held, by kind."""
+    """Coverage of the intervals, by kind."""
     by_kind: dict[str, list[Case]] = {}
     for case in found:
         by_kind.setdefault(case.kind, []).append(case)
@@ -186,7 +187,7 @@ def main() -> None:
     parser.add_argument("--others", action="store_true")
     parser.add_argument("--sessions", action="store_true")
     parser.add_argument("--lists", choices=[key for key, one in LOGGERS.items() if not one.fixed])
-    parser.add_argument("--clicks", type=int, default=1_000, help="of each log of --lists")
+    parser.add_argument("--clicks", type=int, default=1_000, help="clicks of each log with --lists")
     given = parser.parse_args()
     if given.lists:
         title = f"{LOGGERS[given.lists].label}, {given.clicks:,}"

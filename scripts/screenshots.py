@@ -1,8 +1,8 @@
-"""Take pictures of the running app.
+"""Take screenshots of the running app.
 
-``python scripts/screenshots.py`` retakes README's picture, docs/screenshot.png;
-``python scripts/screenshots.py --all DIR`` captures every page, and the states of pages that
-differ most, on every screen, light and dark.
+``python scripts/screenshots.py`` retakes the README's picture, docs/screenshot.png;
+``python scripts/screenshots.py --all DIR`` captures every page and its most different states, at
+every screen size, in light and dark.
 The script starts a server unless ``--url`` names one. It needs Playwright (requirements-dev.txt)
 and an installed Chromium; nothing is downloaded.
 """
@@ -44,7 +44,7 @@ DONE = """() => {
 
 
 def find_browser() -> str | None:
-    """Path of an installed Chromium (or of the one named by CHROMIUM), or None."""
+    """Path of an installed Chromium (or the path in CHROMIUM), or None."""
     named = os.environ.get("CHROMIUM")
     return named or next((found for name in BROWSERS if (found := shutil.which(name))), None)
 
@@ -114,7 +114,7 @@ STATES: dict[str, tuple[str, Callable[[Page], None] | None]] = {
 
 
 def take_all(folder: Path, address: str, opened: Browser, states: Collection[str]) -> None:
-    """These states on every screen, in light and dark: the window, and from top to bottom."""
+    """These states at every screen size, in light and dark: the window, and from top to bottom."""
     folder.mkdir(parents=True, exist_ok=True)
     for screen, (width, height) in SCREENS.items():
         for scheme in ("light", "dark"):
@@ -143,7 +143,7 @@ def take_all(folder: Path, address: str, opened: Browser, states: Collection[str
 
 
 def take_readme_picture(target: Path, address: str, opened: Browser) -> None:
-    """The picture that README opens with."""
+    """The picture at the top of the README."""
     target.parent.mkdir(parents=True, exist_ok=True)
     page = opened.new_page(
         viewport={"width": 1280, "height": 720}, color_scheme="light", reduced_motion="reduce"
@@ -156,7 +156,7 @@ def take_readme_picture(target: Path, address: str, opened: Browser) -> None:
 def main() -> None:
     """Read the options and take the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--all", metavar="DIR", type=Path, help="all pages on every screen")
+    parser.add_argument("--all", metavar="DIR", type=Path, help="all pages at every screen size")
     parser.add_argument("--state", nargs="+", choices=STATES, default=list(STATES),
                         help="with --all: only these states")  # fmt: skip
     parser.add_argument("--url", help="address of a running app")

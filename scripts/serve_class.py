@@ -7,7 +7,7 @@ serve a hundred visitors. Visitors are let in once every server has shown its fi
 HAProxy one server is started. Options after ``--`` are passed to the app, as with ``streamlit run
 app.py --``; further options, such as ``--server.baseUrlPath ltr``, are passed to Streamlit.
 
-A server that stops is restarted. Until then its visitors use the other servers and keep their
+A server that stops is restarted; meanwhile its visitors use the other servers and keep their
 settings. If a server stops four times within ten minutes, everything is stopped with code 1. If the
 script is interrupted or terminated, or its terminal is closed (which ``nohup`` prevents), it ends
 with code 0. Everything it started stops with it, on Linux even if it is killed.
@@ -46,19 +46,19 @@ _WARMED = 60.0  # seconds after which visitors are let in, whatever is not ready
 MOST_SERVERS = 64
 RESTARTS = 3
 WITHIN = 600.0
-"""A server is started again so many times within so many seconds."""
+"""A server is restarted at most ``RESTARTS`` times within ``WITHIN`` seconds."""
 
 ALONE = (
-    "HAProxy is not installed, so one server is started. It carries about 30 visitors who work at "
-    "once. For more, install HAProxy (Debian and Ubuntu: apt-get install haproxy) and start this "
-    "again with --servers 2, or more where there are more than two cores."
+    "HAProxy is not installed, so one server is started. It can serve about 30 visitors at once. "
+    "For more, install HAProxy (Debian and Ubuntu: apt-get install haproxy) and start this again "
+    "with --servers 2, or more if there are more than two cores."
 )
 
 
 def read_arguments(
     arguments: Sequence[str],
 ) -> tuple[argparse.Namespace, tuple[str, ...], tuple[str, ...]]:
-    """Own options, those of Streamlit and those of the app."""
+    """This script's options, Streamlit's, and the app's."""
     split = list(arguments).index("--") if "--" in arguments else len(arguments)
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
@@ -76,7 +76,7 @@ def read_arguments(
 
 
 class Signals:
-    """Whether a signal has asked for the end: by Ctrl-C, by termination, by a closed terminal."""
+    """Whether a signal (Ctrl-C, termination, a closed terminal) has asked this process to end."""
 
     def __init__(self) -> None:
         self.told = False
@@ -91,13 +91,13 @@ class Signals:
         self.told = True
 
     def ignore(self) -> None:
-        """Let nothing disturb the end."""
+        """Ignore further signals while everything is stopped."""
         for number in self._numbers:
             signal.signal(number, signal.SIG_IGN)
 
 
 class Kept:
-    """A program that is started again when it has ended; ``shows_pages`` unless it is HAProxy."""
+    """A program that is restarted when it ends; ``shows_pages`` unless it is HAProxy."""
 
     def __init__(self, name: str, start: Callable[[], Running], shows_pages: bool = True) -> None:
         self.name = name
@@ -107,7 +107,7 @@ class Kept:
         self._restarted: deque[float] = deque()
 
     def start_again(self) -> bool:
-        """Start it again; False if it has been too often of late."""
+        """Restart it; False if that has happened too often recently."""
         now = time.monotonic()
         while self._restarted and self._restarted[0] < now - WITHIN:
             self._restarted.popleft()
@@ -125,7 +125,7 @@ class Kept:
 
 
 async def keep(kept: Sequence[Kept], signals: Signals) -> str:
-    """Start again what ends, until a signal comes; otherwise why not, in a sentence."""
+    """Restart programs that end until a signal arrives; return why restarting stopped, or ""."""
     warming: set[asyncio.Task[None]] = set()
     try:
         while not signals.told:
@@ -135,8 +135,8 @@ async def keep(kept: Sequence[Kept], signals: Signals) -> str:
                 ended = one.how_it_ended()
                 if not one.start_again():
                     often = f"{RESTARTS + 1} times within {WITHIN / 60:g} minutes"
-                    return f"{ended}. That was {often}, so all were stopped."
-                print(f"{ended} and was started again.", file=sys.stderr, flush=True)
+                    return f"{ended}, {often}, so all servers were stopped."
+                print(f"{ended} and was restarted.", file=sys.stderr, flush=True)
                 if one.shows_pages:
                     task = asyncio.create_task(_warm(one.running))
                     warming.add(task)
@@ -148,7 +148,7 @@ async def keep(kept: Sequence[Kept], signals: Signals) -> str:
 
 
 async def warm(servers: Sequence[Kept], signals: Signals) -> None:
-    """Let all servers build their worlds before anybody waits for them."""
+    """Let all servers build their worlds before any visitor waits for them."""
     tasks = [asyncio.create_task(_warm(one.running)) for one in servers]
     while not signals.told and not all(task.done() for task in tasks):
         await asyncio.wait(tasks, timeout=_LOOKS)
@@ -162,7 +162,7 @@ async def _stop(*tasks: asyncio.Task[None]) -> None:
 
 
 async def _warm(running: Running) -> None:
-    """Show the first page to a visitor, as soon as the server answers."""
+    """Open the first page as a visitor, as soon as the server answers."""
     visitor = Visitor(running.address, "lab")
     with suppress(TimeoutError, WebSocketException):
         async with asyncio.timeout(_WARMED):
@@ -179,7 +179,7 @@ def start(
     own: argparse.Namespace, options: Sequence[str], after: tuple[str, ...], signals: Signals,
     owned: ExitStack,
 ) -> list[Kept]:  # fmt: skip
-    """Start servers and, where it is installed, HAProxy; all end with ``owned``."""
+    """Start servers and, if it is installed, HAProxy; all end with ``owned``."""
     kept: list[Kept] = []
     owned.callback(lambda: end([one.running for one in kept]))
     program = proxy.find()

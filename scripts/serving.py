@@ -1,4 +1,4 @@
-"""Start the app on a free port of this machine, for tests, pictures and measurements."""
+"""Start the app on a free port of this machine, for tests, screenshots and measurements."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PRCTL = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 
 @dataclass(frozen=True)
 class Running:
-    """A started app: its address, the process started, and those whose memory counts."""
+    """A started app: its address, the process started, and the processes whose memory counts."""
 
     address: str
     process: subprocess.Popen[bytes]
@@ -36,7 +36,7 @@ class Running:
 
     @property
     def pid(self) -> int:
-        """The number of the process that was started."""
+        """The id of the process that was started."""
         return self.process.pid
 
     @property
@@ -45,11 +45,11 @@ class Running:
         return urlsplit(self.address).port or 80
 
     def lives(self) -> bool:
-        """Whether the process still runs."""
+        """Whether the process is still running."""
         return self.process.poll() is None
 
     def memory(self) -> float:
-        """Resident memory in MB (10^6 bytes); NaN where the system does not tell (not Linux)."""
+        """Resident memory in MB (10^6 bytes); NaN if the system does not report it (not Linux)."""
         return sum(_resident(pid) for pid in self.counted)
 
 
@@ -74,10 +74,10 @@ def start_server(
     host: str = "127.0.0.1",
     script: str = "app.py",
 ) -> Running:
-    """Start the app and do not wait until it answers; the caller ends it, see `end`.
+    """Start the app without waiting until it answers; the caller ends it (see `end`).
 
-    ``options`` are Streamlit's; ``after`` is what follows ``--``; without ``port`` any free one;
-    ``script`` is another app.
+    ``options`` are Streamlit's; ``after`` is what follows ``--``; without ``port``, any free port
+    is used; ``script`` names another app.
     """
     port = free_port() if port is None else port
     command = [
@@ -91,14 +91,14 @@ def start_server(
 def running_server(
     *options: str, after: tuple[str, ...] = (), script: str = "app.py"
 ) -> Iterator[Running]:
-    """A freshly started app that answers, as long as it is needed; see `start_server`."""
+    """A freshly started app that answers, ended afterwards; see `start_server`."""
     with _awaited(start_server(*options, after=after, script=script)) as running:
         yield running
 
 
 @contextmanager
 def running_class(servers: int, *options: str, after: tuple[str, ...] = ()) -> Iterator[Running]:
-    """Freshly started servers at one address, by ``serve_class.py``; the rest as above."""
+    """Servers freshly started at one address by ``serve_class.py``; otherwise as above."""
     port = free_port()
     command = [
         sys.executable, "scripts/serve_class.py", "--servers", str(servers), "--port", str(port),
@@ -110,7 +110,7 @@ def running_class(servers: int, *options: str, after: tuple[str, ...] = ()) -> I
 
 
 def free_port() -> int:
-    """A port of this machine that nobody listens at."""
+    """A free port of this machine."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -118,13 +118,13 @@ def free_port() -> int:
 
 
 def option(options: Sequence[str], name: str) -> str | None:
-    """The value of an option of Streamlit's, written ``--name value`` or ``--name=value``."""
+    """The value of a Streamlit option, written ``--name value`` or ``--name=value``."""
     words = [word for option in options for word in option.split("=", 1)]
     return next((value for key, value in reversed(list(pairwise(words))) if key == name), None)
 
 
 def address_at(port: int, options: Sequence[str], host: str = "127.0.0.1") -> str:
-    """Where a server with these options that listens at ``host`` is reached from this machine."""
+    """The address, from this machine, of a server with these options that listens at ``host``."""
     path = (option(options, "--server.baseUrlPath") or "").strip("/")
     host = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     shown = f"[{host}]" if ":" in host else host
@@ -138,9 +138,9 @@ def start_process(
     pass_fds: Sequence[int] = (),
     written: str | None = None,
 ) -> Running:
-    """Start a program that will answer at ``address`` and may read what is ``written`` for it.
+    """Start a program that will answer at ``address`` and can read ``written`` as its input.
 
-    It gets the signal ``told`` when this process ends, however that comes about (Linux).
+    It gets the signal ``told`` when this process ends, however it ends (Linux).
     """
     process = subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -154,7 +154,7 @@ def start_process(
 
 
 def _end_with(parent: int, told: int) -> None:
-    """In a new process, before its program runs: end when its parent does."""
+    """In a new process, before its program runs: make it end when its parent does."""
     assert _PRCTL is not None
     _PRCTL(_PR_SET_PDEATHSIG, told)
     if os.getppid() != parent:  # it has ended meanwhile
@@ -185,7 +185,7 @@ def end(servers: Sequence[Running], patience: float = _ENDING) -> None:
 
 @contextmanager
 def server(*options: str, after: tuple[str, ...] = ()) -> Iterator[str]:
-    """As :func:`running_server`, giving the address alone."""
+    """As :func:`running_server`, but yields only the address."""
     with running_server(*options, after=after) as running:
         yield running.address
 

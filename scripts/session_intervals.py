@@ -1,20 +1,21 @@
-"""How often 95% intervals from a log of sessions contain the truth, by session and without.
+"""How often 95% intervals from a log of sessions contain the truth, with and without sessions.
 
     python -m scripts.session_intervals --logs 1000
 
-World: 100 queries of six documents, users of the position model with p_r = 1 / r; each presentation
-is part of a landmark swap experiment with landmark 1, so one log serves every estimator. A strong
-session has one query and one swap; each later presentation repeats what the user examined and
-liked at first with probability 0.8. One session in fifty has 30 presentations, the others a
-geometric number with mean 3. Without sessions each presentation is a separate session.
+World: 100 queries with six documents each, and users of the position model with p_r = 1 / r; each
+presentation is part of a landmark swap experiment with landmark 1, so one log serves every
+estimator. A strong session has one query and one swap; each later presentation repeats, with
+probability 0.8, what the user examined and liked at first. One session in fifty has 30
+presentations, and the others have a geometric number with mean 3. Without sessions, each
+presentation is a separate session.
 
-What users examine reaches down to one depth, so clicks of a presentation hang together as well,
-which intervals by presentation neglect: those of a risk cover too little even without sessions.
+Users examine everything down to some depth, so clicks in one presentation are also dependent, which
+intervals by presentation neglect: those of a risk have too little coverage even without sessions.
 
 Share of intervals that contain the truth: without sessions (swaps by presentation, harvesting by
-query), and by session. Ratios are pooled over ranks 2 to 6; in brackets the share that has an
-interval, where it is not all. From 500 logs a share of 0.95 has a standard error of 0.010. The few
-logs of harvesting only show that nothing is badly wrong. More logs of risks and differences by
+query), and by session. Ratios are pooled over ranks 2 to 6; the share that has an interval is in
+brackets if it is below 1. With 500 logs, a share of 0.95 has a standard error of 0.010. The few
+logs for harvesting only show that nothing is badly wrong. More logs for risks and differences by
 session are in ``docs/intervals.md``:
 
     sessions  clicks  estimate    logs  without     by session
@@ -43,8 +44,8 @@ session are in ``docs/intervals.md``:
     strong    20,000  swap         700  0.535       0.948
     strong    20,000  harvest       60  0.950       0.947
 
-Harvesting by query covers as well, for a session here has one query, so that leaving out queries
-leaves out whole sessions.
+Harvesting by query also has the right coverage, because a session here has one query, so that
+leaving out queries leaves out whole sessions.
 """
 
 from __future__ import annotations
@@ -78,13 +79,13 @@ CURVE = 1.0 / np.arange(1, DOCUMENTS + 1)
 
 
 def corpus() -> Corpus:
-    """The queries, whose documents the log calls 1 to 6."""
+    """The queries, whose documents are 1 to 6 in the log."""
     rows = [f"0 qid:q{query:03} 1:{d}" for query in range(QUERIES) for d in range(DOCUMENTS)]
     return parse_corpus("\n".join([*rows, ""]).encode(), "corpus.txt")
 
 
 def simulated(seed: int, clicks: int, *, strong: bool) -> PresentationLog:
-    """A log with about so many clicks, with strong sessions or with none."""
+    """A log with about this many clicks, with strong sessions or without sessions."""
     rng = np.random.default_rng([seed, clicks, strong])
     mean = HEAVY_SHARE * HEAVY + (1 - HEAVY_SHARE) * USUAL if strong else 1.0
     sessions = round(clicks / (LIKED.mean() * CURVE.sum() * mean))
@@ -113,7 +114,7 @@ def _counted(
     place: NDArray[np.int64],
     clicked: NDArray[np.bool_],
 ) -> PresentationLog:
-    """The log as the reader would give it."""
+    """The log as it would be read from a file."""
     group = session % GROUPS
     document = np.arange(DOCUMENTS)
     code = ((query * DOCUMENTS + swap) * GROUPS + group)[:, None] * DOCUMENTS + document
@@ -147,7 +148,7 @@ Ends = tuple[float | None, float | None, float]
 
 
 def risk_intervals(log: PresentationLog, of: Corpus) -> dict[str, tuple[list[Ends], list[Ends]]]:
-    """Ends and truth of intervals of a risk and a difference: as without sessions, by session."""
+    """Ends and truth of a risk's and a difference's intervals, without sessions and by session."""
     plain, grouped = (join_log(each, of).clicks for each in (replace(log, group=None), log))
     assert isinstance(grouped, GroupedLog)
     numbers = PowerLaw(1.0).at(plain.rank)
@@ -173,7 +174,7 @@ def _ends(found: Estimate, truth: float) -> Ends:
 
 
 def ratio_intervals(log: PresentationLog, method: str) -> tuple[list[Ends], list[Ends]]:
-    """Ends and truth of the intervals of p_r / p_1 for ranks 2 to 6, as `risk_intervals` does."""
+    """Ends and truth of the intervals of p_r / p_1 for ranks 2 to 6, like `risk_intervals`."""
     both = []
     for each in (replace(log, group=None), log):
         points = estimate_from_log(each, method=method).estimate.points[1:]
@@ -182,7 +183,7 @@ def ratio_intervals(log: PresentationLog, method: str) -> tuple[list[Ends], list
 
 
 def share(ends: list[Ends]) -> tuple[float, float]:
-    """Share of the intervals that hold the truth, and of all cases that have an interval."""
+    """Share of the intervals that contain the truth, and share of cases that have an interval."""
     known = [
         (low, high, truth) for low, high, truth in ends if low is not None and high is not None
     ]
@@ -193,7 +194,7 @@ def share(ends: list[Ends]) -> tuple[float, float]:
 def coverage(
     clicks: int, seeds: range, *, strong: bool, methods: dict[str, str] = METHODS
 ) -> dict[str, tuple[tuple[float, float], tuple[float, float]]]:
-    """`share` for each estimator, as without sessions and by session."""
+    """`share` for each estimator, without sessions and by session."""
     of = corpus()
     found: dict[str, tuple[list[Ends], list[Ends]]] = {}
     for seed in seeds:

@@ -1,7 +1,7 @@
-"""A visitor of the app without a browser: speaks Streamlit's protocol over a websocket.
+"""A visitor to the app without a browser: speaks Streamlit's protocol over a websocket.
 
-It does what the browser does for a run of the page: asks for a page, moves sliders, and comes
-back by itself where a part of the page asks to be run again. What it does not do is draw.
+It does what the browser does for a run of the page: requests a page, moves sliders, and returns
+when a part of the page asks to be run again. It does not draw anything.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _CLEAN = ("FINISHED_SUCCESSFULLY", "FINISHED_FRAGMENT_RUN_SUCCESSFULLY")
 
 @dataclass
 class Visitor:
-    """One session, or several in turn: who opens again after a lost connection is as a browser is.
+    """One session, or several in turn: opening again after a lost connection is as in a browser.
 
-    ``sliders`` are the widget identifiers of sliders by the name in the address bar;
-    ``errors`` what went wrong, in words; ``received`` counts bytes; ``texts`` are the words on
-    the page by their place; ``cookie`` is what a proxy has set, ``session`` the session's name;
-    ``seen`` is when an element of each kind came first, on the clock of ``time.perf_counter``.
+    ``sliders`` are the widget identifiers of sliders by the name in the address bar; ``errors``
+    says what went wrong; ``received`` counts bytes; ``texts`` are the words on the page by their
+    place; ``cookie`` is what a proxy has set, ``session`` the session's name;
+    ``seen`` is when an element of each kind first arrived, on the clock of ``time.perf_counter``.
     Large messages are kept and named in each request, so that the server need not send them again;
     ``repeated`` counts those it did not send.
     """
@@ -77,7 +77,7 @@ class Visitor:
         await self.ask()
 
     async def ask(self, **sliders: float) -> float:
-        """Move sliders, all in one message; the seconds until the run of the page has finished."""
+        """Move sliders, all in one message; returns the seconds until the run of the page ends."""
         self._values |= sliders
         started = time.perf_counter()
         self._idle.clear()
@@ -93,12 +93,12 @@ class Visitor:
 
     @property
     def runs(self) -> bool:
-        """Whether the page is being run."""
+        """Whether the page is running."""
         return not self._idle.is_set()
 
     @property
     def pending(self) -> bool:
-        """Whether something on the page is announced and not yet there."""
+        """Whether the page still has a placeholder for a result."""
         return self.runs or any(PENDING in text for text in self.texts.values())
 
     @property
@@ -107,7 +107,7 @@ class Visitor:
         return bool(self._timers)
 
     async def settled(self) -> None:
-        """Wait until the page is not being run and does not ask to be run again."""
+        """Wait until the page is not running and does not ask to be run again."""
         while self.runs or self.comes_back:
             await asyncio.sleep(0.02)
 

@@ -89,8 +89,8 @@ class Measure:
     """One measure of ``ir_measures``.
 
     kind: its name without parameters. cutoff: ranks that count, None for all. rel: the lowest grade
-    that is relevant, for all but nDCG. exponential: whether the gain of a grade is 2^grade - 1, or
-    else the grade, for nDCG.
+    that is relevant, for all but nDCG. exponential: for nDCG, whether the gain of a grade is
+    2^grade - 1 instead of the grade.
     """
 
     kind: Kind
@@ -133,8 +133,9 @@ class Measure:
     ) -> Measured:
         """The mean over queries; scores and grades [documents].
 
-        A query without a relevant document, for nDCG without a grade above 0, is left out or
-        counts as ``empty`` says. Raises InputError if none has one and they are left out.
+        A query without a relevant document (for nDCG, without a grade above 0) is left out or
+        counted, as ``empty`` says. Raises InputError if every query lacks one and they are left
+        out.
         """
         has = np.maximum.reduceat(grades, query_offsets[:-1]) >= self.rel
         if empty == "skip" and not has.any():
@@ -191,7 +192,7 @@ class Measure:
 
 
 def measure_named(text: str) -> Measure:
-    """The measure that ``ir_measures`` calls so; raises InputError for another name.
+    """The measure that ``ir_measures`` knows by that name; raises InputError for another name.
 
     >>> measure_named("MAP@100"), measure_named("P(rel=2)@5").rel
     (Measure(kind='AP', cutoff=100, rel=1, exponential=False), 2)

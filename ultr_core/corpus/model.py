@@ -45,9 +45,9 @@ class Corpus:
 
     Raises:
         InputError: arrays of different lengths or with values other than real numbers, offsets that
-            are not whole, a query without documents, a grade that is not a whole number >= 0, a
-            feature value that is not finite in float32, a sparse matrix with an entry outside its
-            shape, masked entries.
+            are not whole numbers, a query without documents, a grade that is not a whole number >=
+            0, a feature value that is not finite in float32, a sparse matrix with an entry outside
+            its shape, or masked entries.
 
     """
 
@@ -135,7 +135,7 @@ class Corpus:
     def relevance(self, threshold: int) -> NDArray[np.bool_]:
         """Binary relevance r_i = [grade_i >= threshold], bool [documents].
 
-        The paper treats grades 3 and 4 of 0..4 as relevant (section 7.1), threshold 3.
+        The paper treats grades 3 and 4 (of 0 to 4) as relevant (section 7.1): threshold 3.
 
         Raises:
             InputError: a threshold that is below 1, which would make every document relevant, or

@@ -447,7 +447,7 @@ def order_from_ranks(ranks: ArrayLike, query_offsets: ArrayLike) -> IntArray:
         order[np.repeat(offsets[:-1], sizes) + array - 1] = np.arange(array.size)
     if np.any(order < 0):
         raise InputError(
-            "The ranks of a query of m documents must be the numbers 1 to m, each once.",
+            "The ranks of a query with m documents must be the numbers 1 to m, each once.",
             "permutation",
         )
     return order

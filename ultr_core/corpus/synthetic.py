@@ -214,8 +214,8 @@ def synthetic_splits(
 
 def _not_calibrated(share: float) -> str:
     return (
-        f"The {share:.1%} of relevant documents are not calibrated for this corpus seed and size, "
-        "so the share of clicks on irrelevant documents differs from the paper's."
+        f"The share of relevant documents, {share:.1%}, is not calibrated for this corpus seed and "
+        "size, so the share of clicks on irrelevant documents differs from the paper's."
     )
 
 

@@ -28,8 +28,8 @@ def versions(*packages: str) -> dict[str, str]:
 class Origin:
     """Where a result comes from: the address ``link`` of its page, and the page's ``settings``.
 
-    ``corpus`` names the corpus unless it is the built-in one, ``acting`` the settings on which the
-    result depends; empty: all.
+    ``corpus`` names the corpus unless it is the built-in corpus; ``acting`` names the settings on
+    which the result depends, () for all.
     """
 
     link: str
@@ -55,7 +55,7 @@ class Origin:
 
 
 def settings_words(settings: Settings, names: tuple[str, ...] = ()) -> str:
-    """Settings in symbols and numbers: η = 1, ε₋ = 0.1, n = 170,000, ...; all without ``names``."""
+    """Settings, all or only ``names``, in symbols and numbers: η = 1, ε₋ = 0.1, n = 170,000, ..."""
     parts = []
     for name, value in settings.numbers.items():
         if names and name not in names:

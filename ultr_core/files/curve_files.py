@@ -43,7 +43,7 @@ def read_curve_values(path: str | Path) -> list[float]:
 
 
 def parse_curve(text: str, name: str = "the curve") -> TableCurve | RelativeCurve:
-    """Propensity curve from CSV text with the columns rank and propensity, of any scale.
+    """Propensity curve from CSV text with the columns rank and propensity, on any scale.
 
     The values of `parse_curve_values`, normalised to p_1 = 1 (see `table_curve`); beyond the last
     rank, its value is used.

@@ -60,7 +60,7 @@ def load_corpus(
     first occur (``Corpus.source_rows`` keeps their places in the file). Features are the ids that
     occur anywhere in the file; missing features are 0, and so are values marked as missing, as in
     Istella's files, and values too small for float32, which ``Corpus.notices`` reports. Document
-    ids are taken from comments if each row has one, see `comment_ids`.
+    ids are taken from comments if each row has one (see `comment_ids`).
 
     Args:
         path: the file.
@@ -69,8 +69,8 @@ def load_corpus(
             added.
         progress: called with the share of the file read so far, after each block.
         ids: pattern of the document ids in comments, see `id_pattern`; None for the usual forms.
-        cache: keep the parsed form of a large file in the user's cache directory, and use it while
-            the file's content is the same (see ``letor_cache``).
+        cache: keep the parsed form of a large file in the user's cache directory, and use it as
+            long as the file's content does not change (see ``letor_cache``).
         within: a directory that must contain the file and its group sizes, links resolved; for
             servers that read on behalf of others.
 
@@ -146,10 +146,10 @@ def load_directory(
     """Read training, validation and test queries from a directory.
 
     The files are ``train.txt``, ``vali.txt`` (or ``valid.txt``, ``validation.txt``) and
-    ``test.txt``, or have the names in OHSUMED or Yahoo's set 1, each optionally with ``.gz``. The
-    feature columns of all three are the ids that occur in any of them. ids: as for `load_corpus`.
-    missing_zero: a feature missing from a file is 0 there; otherwise such files are refused, unless
-    all three are sparse and omit most features.
+    ``test.txt``, or have the names used in OHSUMED or Yahoo's set 1, each optionally with ``.gz``.
+    The feature columns of all three are the ids that occur in any of them. ids: as for
+    `load_corpus`. missing_zero: a feature missing from a file is 0 there; otherwise such files are
+    refused, unless all three are sparse and omit most features.
 
     Raises:
         InputError: the directory does not exist; a file is missing, duplicated or not usable; or

@@ -52,7 +52,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "query_presentations": ("query_presentations",),
     }
 )  # fmt: skip
-"""Meaning of a column and the names it may have; `plain_name` says which spellings are alike."""
+"""Meaning of a column and the names it may have; `plain_name` says which spellings are equal."""
 
 MORE_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -258,13 +258,14 @@ def require_columns(
             also = f"also recognised as {meaning}: {', '.join(names_of(meaning)[1:])}"
             if meaning == "click" and "position" in found:
                 raise InputError(
-                    f"{name} has no click column, but {in_words(header)}; say which column it is, "
-                    f"or give the clicks in a separate file ({also}).",
+                    f"{name} has no click column; its columns are {in_words(header)}. Say which of "
+                    f"them contains clicks, or give the clicks in a separate file ({also}).",
                     "clicks_apart",
                 )
             raise InputError(
-                f"{name} has no {meaning} column, but {in_words(header)}; say which column it is, "
-                f"or name the columns in {place}, such as query,document,position,click ({also}).",
+                f"{name} has no {meaning} column; its columns are {in_words(header)}. Say which of "
+                f"them it is, or name the columns in {place}, such as "
+                f"query,document,position,click ({also}).",
                 "columns",
             )
     for meaning, column in found.items():

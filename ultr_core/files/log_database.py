@@ -158,7 +158,7 @@ def disk_full(name: str) -> InputError:
     """The error for a log whose reading filled the disk."""
     return InputError(
         f"Reading {name} filled the temporary directory, which stores what does not fit into "
-        "memory; free space there for a few times the log's size, or set TMPDIR to another "
+        "memory; make room there for a few times the log's size, or set TMPDIR to another "
         "directory.",
         "disk",
     )

@@ -238,7 +238,7 @@ def _no_presentation(columns: Mapping[str, str], said: Mapping[str, str]) -> Inp
     if "query" not in said and query.strip().lower() == SEARCH_ID:
         return InputError(
             f"{joined}. No column has the query text, so {quoted(query)} was taken as the query; "
-            "if it is the presentation id, say so, and which column contains the query.",
+            "if it is the presentation id, say so and choose the column that contains the query.",
             "presentation",
         )
     return InputError(f"{joined}; say which column contains it.", "presentation")

@@ -372,7 +372,7 @@ def _settle_searches(relation: Relation, places: Mapping[tuple[Any, ...], dict[s
         column = quoted(part.header[places[part.layout]["presentation"]])
         raise InputError(
             f"{relation.name} has no query column, and some values of the column {column} have two "
-            "documents at one position; say that it is the query, or that no column is.",
+            "documents at one position; say that this column is the query, or that no column is.",
             "columns",
         )
 
@@ -658,7 +658,7 @@ def _of_events(events: JoinedEvents | None) -> Iterator[str]:
         f"{counted(sizes.views - sizes.views_without, 'view')} by presentation and document."
     )
     if sizes.zeros:
-        yield f"{counted(sizes.zeros, 'row')} of clicks with the number 0: not clicked."
+        yield f"{counted(sizes.zeros, 'row')} of clicks with the number 0 count as not clicked."
     if sizes.others:
         yield (
             f"{counted(sizes.others, 'row')} with other actions, such as {quoted(sizes.other)}, "

@@ -543,8 +543,9 @@ def _require_ids(relation: Relation, columns: Mapping[str, str]) -> None:
         column = columns["presentation"]
         raise InputError(
             f"The column {quoted(column)} was taken as the presentation id, but on average a "
-            f"document has {rows:,.1f} rows at the same position with the same id, so it means "
-            "something larger. Say which column contains the presentation id, or that none does.",
+            f"document has {rows:,.1f} rows at the same position with the same id, so the id "
+            "covers more than one presentation. Say which column contains the presentation id, or "
+            "that none does.",
             "larger_ids",
         )
 

@@ -48,8 +48,8 @@ def write_proprank(
 ) -> int:
     """Write one ranking for each document with a weight above 0; return the number of lines.
 
-    Gzip if the name ends in ``.gz``. Raises InputError for weights of another corpus, ids that the
-    format does not allow, feature ids below 1 or above 99,999,999, or if the file cannot be
+    Gzipped if the name ends in ``.gz``. Raises InputError for weights of another corpus, ids that
+    the format does not allow, feature ids below 1 or above 99,999,999, or if the file cannot be
     written.
     """
     _check(corpus, weights)
@@ -58,7 +58,7 @@ def write_proprank(
 
 
 def packed_proprank(corpus: Corpus, weights: Weights) -> bytes:
-    """What `write_proprank` writes, as gzip in memory; call `proprank_bytes` first.
+    """What `write_proprank` writes, gzipped in memory; call `proprank_bytes` first.
 
     Raises InputError as `write_proprank` does.
     """
@@ -70,7 +70,7 @@ def packed_proprank(corpus: Corpus, weights: Weights) -> bytes:
 
 
 def proprank_bytes(corpus: Corpus, weights: Weights) -> int:
-    """An upper bound on the bytes that `write_proprank` writes without gzip, from counts alone.
+    """An upper bound on the bytes that `write_proprank` writes uncompressed, from counts alone.
 
     Each document with a weight repeats all rows of its query, so a query with k such documents
     among n takes k n lines. Numbers are counted at their widest, names at their true length; with

@@ -78,7 +78,7 @@ def reader_notes(notices: Iterable[str]) -> tuple[Finding, ...]:
 
 @dataclass(frozen=True)
 class Inspection:
-    """What was found out about one of the user's files, before anything is trained.
+    """What was found in one of the user's files, before anything is trained.
 
     kind: what it is. name: the user's name for it. format: the file format, in words. counts: its
     sizes, by stable name. findings: the checks, in reading order.

@@ -61,9 +61,9 @@ class JoinedLog:
     """The part of a log that matches a corpus, ready for a learner.
 
     clicks: counted by document and rank, with the draws of each query; a `GroupedLog` if the log
-    has sessions. A log that was read by clicks above has these as context, and no groups. overlap:
-    what was joined and what was not. notices: sentences for the user. lost: one sentence if rows of
-    the log cannot be used, or "".
+    has sessions. A log that was read by clicks above has them as context, and has no groups.
+    overlap: what was joined and what was not. notices: sentences for the user. lost: one sentence
+    if rows of the log cannot be used, or "".
     """
 
     clicks: ClickLog
@@ -73,7 +73,7 @@ class JoinedLog:
 
 
 def require_queries(log: PresentationLog, name: str) -> None:
-    """Raise InputError for a log without a query column, which no corpus can be joined with."""
+    """Raise InputError for a log without a query column, which cannot be joined with any corpus."""
     if "query" in log.columns or log.query_names != ("",):
         return
     but = f", but {in_words(log.header)}" if log.header else ""

@@ -62,9 +62,10 @@ MANY_IN_TOP, MOST_IN_TOP = 0.1, 0.5
 clicks, which say nothing about those, and by a relevance fitted to other documents."""
 
 Sees = Literal["rank", "document", "fit"]
-"""What an estimator divides clicks by, and so what is missing from it. The examination of a rank:
-candidates in presentations that leave them out. Of a document over all presentations, rho:
-candidates that no presentation shows. A fitted relevance counts all candidates."""
+"""What an estimator divides clicks by, which decides what it misses. With the examination of a
+rank, it misses candidates in presentations that leave them out; with rho, the examination of a
+document over all presentations, candidates that no presentation shows. A fitted relevance counts
+all candidates."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +74,11 @@ class Unshown:
 
     candidates: of these queries. never: those without an impression where users look, so that rho
     is 0, by chance or not: the estimate lacks them either way. left_out: share of all (draw,
-    candidate) pairs without such an impression. sometimes: the part of it whose candidates other
-    draws show. depth: the lowest position that half of the draws' queries reach. clicks_only:
+    candidate) pairs without such an impression. sometimes: the part of that share whose candidates
+    other draws show. depth: the lowest position that half of the draws' queries reach. clicks_only:
     whether every impression was clicked, so that the log does not say what was shown. sees: what
-    the estimator divides by. top: share of the ``places`` top places of the judged ranker
-    ``top_of`` that have candidates never shown, over all draws.
+    the estimator divides by. top: share of the top ``places`` places of the judged ranker
+    ``top_of`` taken by candidates never shown, over all draws.
     """
 
     candidates: int
@@ -92,7 +93,7 @@ class Unshown:
 
     @property
     def places(self) -> int:
-        """How many places are a ranker's top."""
+        """How many places count as a ranker's top."""
         return min(TOP, self.depth)
 
     @property
@@ -208,8 +209,8 @@ def _way_out(found: Unshown) -> str:
     if found.sees == "rank" and found.covered:
         shown = _share_text(1.0 - found.never / found.candidates)
         return (
-            f"All lists together show {shown} of the candidates, so policy-aware weights can: they "
-            "divide by the examination of a document over all presentations"
+            f"All lists together show {shown} of the candidates, so policy-aware weights can "
+            "compare rankers: they divide by the examination of a document over all presentations"
         )
     return (
         "Judge by the queries whose candidates were all shown, log longer lists, or remove from "
@@ -363,8 +364,8 @@ def inspect_together(
     estimator: the estimator that will weight the clicks; clip: its threshold tau, if it has one; 0
     means no threshold, and the clipped estimator is then IPS. Without a curve, or with an estimator
     that needs none, weights are not checked. from_pairs: whether pairs are counted, for a learner
-    that learns from them. sees: what the judge of a verdict divides by, None for what the estimator
-    divides by. Raises InputError for a clip outside [0, 1].
+    that learns from them. sees: what the judge of a verdict divides by, None if the same as the
+    estimator. Raises InputError for a clip outside [0, 1].
     """
     log, sees = joined.clicks, sees or sees_of(estimator)
     if estimator.fits_relevance and "curve" in estimator.needs:

@@ -39,7 +39,7 @@ class RankerSummary:
     A method that does not learn from clicks has no spread: its interval is its value.
     ``costs`` and ``clips`` are the values that validation chose, one per draw. ``estimators`` are
     those that weighted the clicks; if a test by rank rejected the fitted relevance, they differ
-    from the method's own. ``learner``: key of the learner, or of a method that trains itself.
+    from the method's own. ``learner``: key of the learner, or of a method with its own trainer.
     """
 
     key: str
@@ -95,7 +95,7 @@ class Comparison:
     differences: Mapping[tuple[str, str], Estimate] = field(default_factory=dict)
 
     def side(self, first: str, second: str) -> int:
-        """Side of 0 on which the interval of risk(first) - risk(second) lies, 0 if on both."""
+        """Side of 0 on which the interval of risk(first) - risk(second) lies, or 0."""
         if (first, second) in self.differences:
             return self.differences[first, second].side
         return -self.differences[second, first].side
@@ -243,8 +243,8 @@ def _read_excess(comparison: Comparison) -> str:
     naive = weighted + excess.value
     if excess.n < 2:
         return (
-            f"On the first click log the weighted ranker has test risk {weighted:.2f}, "
-            f"the naive ranker {naive:.2f} (lower is better)."
+            f"On the first click log the weighted ranker has test risk {weighted:.2f} "
+            f"and the naive ranker {naive:.2f} (lower is better)."
         )
     shown = difference_with_reach(naive, weighted, (excess.high - excess.low) / 2)
     margin = shown.margin

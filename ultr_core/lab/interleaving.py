@@ -240,7 +240,7 @@ _JUDGES: Mapping[Scheme, Callable[..., Judged]] = MappingProxyType(
 
 
 FAIR = (
-    "Clicks at random are a fair coin under team draft; under balanced and probabilistic "
+    "Random clicks act as a fair coin under team draft; under balanced and probabilistic "
     "interleaving they can favour one of two rankings."
 )
 """What the sign test takes for granted; claim R18 enumerates it."""

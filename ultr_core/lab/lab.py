@@ -96,7 +96,7 @@ class Lab:
         return Cell(kind, stage(self.settings, fields), args, self.corpus)
 
     def remember(self, cell: Cell, make: Callable[[Lab], T]) -> T:
-        """The value of the cell: kept already, or computed by ``make`` once for all callers.
+        """The value of the cell: already kept, or computed by ``make`` once for all callers.
 
         ``make`` gets the lab of the cell, so that nothing else can affect the result.
         """

@@ -38,7 +38,7 @@ LOG_FIELDS = (
     *WORLD_FIELDS, "eta", "curve", "eps_minus", "eps_plus", "clicks", "seed",
     *(field.name for field in FURTHER_FIELDS),
 )  # fmt: skip
-"""Settings that a click log depends on; so does the naive ranker, and nothing more."""
+"""Settings that a click log depends on; the naive ranker depends on nothing else."""
 
 WEIGHTED_FIELDS = (*LOG_FIELDS, "assumed_eta", "assumed_curve")
 """Settings on which everything that divides by an assumed propensity depends."""
@@ -48,8 +48,8 @@ WEIGHTED_FIELDS = (*LOG_FIELDS, "assumed_eta", "assumed_curve")
 def stage(settings: Settings, names: tuple[str, ...]) -> Settings:
     """The settings with every field outside ``names`` reset to its default.
 
-    Two worlds that differ only in fields that a stage does not use have the same stage, which
-    makes it a cache key: moving the assumed η never simulates clicks again.
+    Two worlds that differ only in fields that a stage does not use have the same stage, so a stage
+    can be a cache key: when the assumed η changes, no clicks are simulated again.
     """
     others: dict[str, Any] = {
         **{name: p.default for name, p in PARAMETERS.items() if name not in names},

@@ -118,7 +118,7 @@ class EstimatedRisks:
         asked for.
         expected: float64 [rankers], its exact expectation; NaN likewise.
         kendall: Kendall's tau between ``value`` and the true risk.
-        kendall_expected: the same for ``expected``: what infinite data would give.
+        kendall_expected: the same for ``expected``, as infinite data would give.
         effective_sample_size: (sum of weights)^2 / sum of squared weights, over clicks.
         largest_weight: largest weight of one click in the log.
         difference_low, difference_high: float64 [rankers], the 95% interval of the estimate minus

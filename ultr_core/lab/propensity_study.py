@@ -79,7 +79,7 @@ class MethodResult:
 
     estimate: ratios to the reference rank; None where the data allow none (``reason`` says why).
     curve: finished as the design asks, None likewise.
-    cost_exact, cost_simulated: mean increase of the sum of ranks of relevant documents (equation
+    cost_exact, cost_simulated: mean increase in the sum of ranks of relevant documents (equation
     2) of one presentation against the production ranking: expected, and as it happened.
     """
 
@@ -297,8 +297,8 @@ def sessions_for_precision(
     """
     if rank == design.landmark or not 1 <= (whole_or_none(rank) or 0) <= design.last_rank:
         raise InputError(
-            f"Rank {rank} cannot be the rank of interest; choose one of 1 to {design.last_rank} "
-            f"other than the landmark {design.landmark}."
+            f"Rank {rank} cannot be the rank of interest; choose a rank from 1 to "
+            f"{design.last_rank} other than the landmark {design.landmark}."
         )
     queries = world.train
     sizes = queries.corpus.sizes

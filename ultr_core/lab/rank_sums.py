@@ -48,7 +48,7 @@ class RankSums:
     shown: tuple[int, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values; sums are multiplied by ``scale``, and are integers if all are whole."""
+        """Plain values; sums are multiplied by ``scale``, and are integers if all are integral."""
         return {
             "ranks": self.ranks.tolist(),
             "relevant": _short(self.relevant),

@@ -11,7 +11,7 @@ from ultr_core.lab.picture import EstimatedRisks, RiskPicture
 
 @dataclass(frozen=True)
 class Sides:
-    """How many rankers are better and worse than production, and how many seem the opposite.
+    """How many rankers are better and worse than production, and how many of each seem not to be.
 
     Attributes:
         better, worse: rankers with a smaller and with a larger true risk than production.
@@ -31,7 +31,7 @@ class Sides:
     @property
     def main_fault(self) -> tuple[str, str, int, int]:
         """The more frequent error: the rankers' true side, the side they seem to be on, how many
-        are wrong, of how many."""
+        are wrong, and out of how many."""
         if self.worse_called_better > self.better_called_worse:
             return "worse", "better", self.worse_called_better, self.worse
         return "better", "worse", self.better_called_worse, self.better

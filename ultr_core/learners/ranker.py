@@ -230,7 +230,7 @@ def fit_path(
 ) -> tuple[LinearRanker, ...]:
     """One ranker for each value of C, in the order given, each with its own certificate.
 
-    Solves from the smallest C upwards, every fit starting from the one before: its weights, its
+    Solves from the smallest C upwards, every fit starting from the previous fit: its weights, its
     scores and its dual points, which stay feasible at another C once multiplied by the ratio of
     the two. If a callback stops the path, costs that were not started are left out. Raises
     InputError as ``fit_ranker`` does.
@@ -353,7 +353,7 @@ def _coefficients_of(initial: LinearRanker | None, corpus: Corpus) -> NDArray[np
     if not np.array_equal(initial.feature_ids, corpus.feature_ids):
         raise InputError(
             f"The initial ranker has features {_span(initial.feature_ids)} but the corpus has "
-            f"features {_span(corpus.feature_ids)}; start from a ranker of the same features."
+            f"features {_span(corpus.feature_ids)}; start from a ranker with the same features."
         )
     return initial.coefficients
 

@@ -31,7 +31,7 @@ LEARNERS: Mapping[str, Learner] = MappingProxyType(
         )
     }
 )  # fmt: skip
-"""All learners by key; training, command line, pages and tests read this."""
+"""All learners by key, for training, the command line, pages and tests."""
 
 
 def learner_named(key: str) -> Learner:

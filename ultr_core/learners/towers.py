@@ -185,10 +185,10 @@ class TowerRows:
 class Towers:
     """Two fitted towers.
 
-    join: how they make a click. coefficients w [features], constant c. bias: float64 [K], b of the
-    ranks 1, 2, ...; -inf where nothing was clicked. ridge: the penalty. objective: the minimum,
-    and gradient: the norm of its gradient, both per click and with features in units of their root
-    mean square; steps: how many it took.
+    join: how the towers make a click. coefficients w [features], constant c. bias: float64 [K], b
+    of the ranks 1, 2, ...; -inf where nothing was clicked. ridge: the penalty. objective: the
+    minimum, and gradient: the norm of its gradient, both per click and with features in units of
+    their root mean square; steps: how many it took.
     """
 
     join: Join
@@ -202,7 +202,7 @@ class Towers:
 
     @property
     def examination(self) -> FloatArray:
-        """exp(b) [K], relative to rank 1: examination in the product form, odds in the additive."""
+        """exp(b) [K], relative to rank 1: examination in the product form, odds otherwise."""
         found: FloatArray = np.exp(self.bias)
         return found
 

@@ -60,7 +60,7 @@ def lightgbm() -> Any:
     except (ImportError, OSError):  # OSError: of the library that it loads
         raise InputError(
             "Trees need the package LightGBM, which is not installed or lacks a library; install "
-            "it with pip install lightgbm (on a slim Linux also libgomp1).",
+            "it with pip install lightgbm (on a minimal Linux, also install libgomp1).",
             "lightgbm",
         ) from None
 

@@ -47,7 +47,8 @@ _FIT_TAKEN_AS_KNOWN = (
 
 _UNKNOWN = (
     "If these clicks, or some of them, trained the ranker, the promise does not hold, except for "
-    "scores of each query by a ranker trained on the clicks of others."
+    "scores by fold, where each query is scored by a ranker trained on the clicks of other "
+    "queries."
 )
 _UNTESTED = "candidates that were never shown decide the sign, and no click tests them"
 _IF_RIGHT = "The propensities are assumed to be correct."
@@ -59,8 +60,8 @@ class Gate:
 
     difference: risk of the ranker minus the risk of what users saw. candidates: how many rankers
     these clicks judged before this one was chosen; the bound holds for all of them at once.
-    declined: why the clicks promise nothing; "" where they do. known: whether it is known that
-    other clicks trained the ranker; the answer says where it is not.
+    declined: why the clicks promise nothing, "" if they promise something. known: whether it is
+    known that other clicks trained the ranker; if not, the answer says so.
     """
 
     difference: RankerDifference
@@ -70,12 +71,12 @@ class Gate:
 
     @property
     def misses(self) -> float:
-        """Share of logs in which one candidate's bound may be too low; all share the promise."""
+        """Share of logs in which one candidate's bound may be too low; all candidates share it."""
         return PROMISE / self.candidates
 
     @property
     def bound(self) -> float | None:
-        """One-sided bound above the difference, None where nothing is promised.
+        """One-sided upper bound on the difference, None if nothing is promised.
 
         It includes the most that candidates left out of lists can add (`RankerDifference.unseen`).
         """
@@ -152,7 +153,7 @@ def gate(
     agreement: tuple[Finding, ...] | None = None,
     trained: bool | None = None,
 ) -> Gate:
-    """Hold a ranker against what users saw, on clicks that trained nothing and chose nothing.
+    """Compare a ranker with what users saw, on clicks not used to train or to choose it.
 
     scores [documents]; clip, judge, agreement: as in `compare_with_shown`. trained: whether these
     clicks trained the ranker, None if that is unknown, which the answer then says. candidates: how

@@ -241,7 +241,7 @@ class Evaluation:
 
     @property
     def about_level(self) -> str:
-        """Why the estimate need not be the true risk, in words; "" where none is known."""
+        """Why the estimate need not be the true risk, in words; "" if no reason is known."""
         if self.true is None or self.judged.estimate is None or self.unshown.clicks_only:
             return ""
         if self.unshown.what:
@@ -256,7 +256,7 @@ class Evaluation:
             "are the same for every ranker, so compare rankers, not levels."
         )
         if "clip" in ESTIMATORS[self.judge].needs:
-            text += " Clipping lowers it wherever a propensity is below τ."
+            text += " Clipping lowers the estimate wherever a propensity is below τ."
         return text
 
     def as_dict(self) -> dict[str, Any]:
@@ -401,16 +401,16 @@ def evaluate_ranker(
     all of ``ESTIMATORS`` that need no fitted relevance, such as IPS (equation 5), with tau =
     ``clip`` (``SHOWN_CLIP`` by default) if they have a threshold (section 7.2). The verdict uses
     ``judge`` (`judge_by`), by default ``JUDGE``, or the clipped estimator if ``clip`` is given. If
-    relevance is fitted, it is refitted for the interval (`Refits`). From the grades also come
-    ``measures``, None for `usual_measures`; ``empty`` says whether they leave out queries without a
-    relevant document or count them as 0. Intervals come from groups of sessions for a
-    `GroupedLog`; otherwise they treat presentations as independent, and documents of a
-    presentation as examined independently. If every candidate was shown, click noise changes IPS
-    by a factor and a constant (section 5.2); what the log leaves out is in ``unshown``.
+    relevance is fitted, it is refitted for the interval (`Refits`). ``measures`` are also computed
+    from the grades, None for `usual_measures`; ``empty`` says whether they leave out queries
+    without a relevant document or count them as 0. Intervals come from groups of sessions for a
+    `GroupedLog`; otherwise they treat presentations as independent, and documents of a presentation
+    as examined independently. If every candidate was shown, click noise changes IPS by a factor and
+    a constant (section 5.2); what the log leaves out is in ``unshown``.
 
-    Raises InputError for scores of another corpus or not finite, a clip outside (0, 1], a clicked
-    position that the curve does not cover, or a log with clicks in fewer than two presentations. A
-    log without clicks gives no estimate.
+    Raises InputError for scores that are of another corpus or not finite, a clip outside (0, 1], a
+    clicked position that the curve does not cover, or a log with clicks in fewer than two
+    presentations. A log without clicks gives no estimate.
     """
     require_log(log)
     require_curve(curve)
@@ -527,7 +527,7 @@ class RankerDifference:
     leaves out of the candidate sets; if that is too much, there is no verdict. unseen: the least
     and the most that this could add to the difference (`unseen_part`). intervals: as in
     `Evaluation`. trained: the ranker that was trained on these clicks, "" for neither; there is no
-    verdict on one that was.
+    verdict on a ranker trained on them.
     """
 
     first: str
@@ -631,9 +631,9 @@ def compare_with_shown(
 ) -> RankerDifference:
     """Compare a ranker with the rankings in the log, on the same clicks.
 
-    The judge is `default_judge` ``clip`` unless another is given. agreement: of the judge with the
+    The judge is ``default_judge(clip)`` unless another is given. agreement: of the judge with the
     weighted clicks, if `evaluate_ranker` has found it for the same ranker. trained: whether these
-    clicks trained the ranker, which gives no verdict.
+    clicks trained the ranker; if so, there is no verdict.
 
     The risk is linear in the ranks, so the joint risk of the log's rankers is the risk of the mean
     rank at which each document was shown, or of `ranks_over_draws` for a judge that counts draws
@@ -659,8 +659,8 @@ def compare_rankers(
 ) -> RankerDifference:
     """Compare two rankers by their scores [documents].
 
-    The judge is `default_judge` ``clip`` unless another is given. trained: name of a ranker that
-    these clicks trained, which gives no verdict.
+    The judge is ``default_judge(clip)`` unless another is given. trained: name of a ranker that
+    these clicks trained; if there is one, there is no verdict.
     """
     require_log(log)
     ranks, others = (

@@ -216,14 +216,14 @@ def fit_from_log(
     values. ``callback`` is called at every iteration of every fit, of which there are `fits_of`
     before close settings are fitted again; it may raise an exception to end them. ``pairs`` limits
     the pairs of a weighted document and another document of its query, for learners that learn from
-    pairs. ``logger_scores`` [documents]: of the ranker that showed the documents, one more feature
-    of the relevance fit; held-out queries are then drawn from this corpus, because no scores are
-    known for ``validation``.
+    pairs. ``logger_scores`` [documents]: scores from the ranker that showed the documents, as one
+    more feature for the relevance fit; held-out queries are then drawn from this corpus, because no
+    scores are known for ``validation``.
 
     Raises InputError for an unknown method or learner, a clip outside (0, 1] or for a method that
     has none, scores for a method that fits no relevance, a clicked position without propensity,
-    clicks that give a learner from pairs no pairs or more than ``pairs``, an invalid seed, or a
-    wrong type of log or curve.
+    clicks that give no pairs, or more than ``pairs``, to a learner from pairs, an invalid seed, or
+    a wrong type of log or curve.
     """
     tell = progress if progress is not None else lambda text: None
     from_pairs = learner_named(learner).from_pairs
@@ -243,7 +243,7 @@ def fit_from_log(
         chosen = _Chosen(cost, clips[0], "given")
     elif (data := ready.data(seed)) is None:
         fixed = COST_WITHOUT_VALIDATION if cost is None else cost
-        why = "fixed, because too few clicked queries have a second candidate to hold some out"
+        why = "fixed, because too few clicked queries with a second candidate can be held out"
         chosen = _Chosen(fixed, clips[0], why)
     else:
         tell("choosing C on held-out clicks")

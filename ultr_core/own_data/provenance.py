@@ -86,9 +86,9 @@ class Provenance:
             )
         else:
             found = (
-                f"{name} was probably trained on {self.share:.0%} of this log: so many of its "
-                f"queries with {FEWEST_CLICKS} clicks or more have the same counts as in the "
-                "training log, more than by chance"
+                f"{name} was probably trained on {self.share:.0%} of this log: that share of its "
+                f"queries with {FEWEST_CLICKS} clicks or more has the same counts as in the "
+                f"training log, more than chance would explain"
             )
         return f"{found}; an estimate from a ranker's own training clicks is optimistic."
 

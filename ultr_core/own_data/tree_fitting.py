@@ -134,11 +134,11 @@ def fit_trees_from_log(
 ) -> TreeFit:
     """Grow trees on a log of this corpus; see `ultr_core.learners.trees`.
 
-    method: one of ``FIT_METHODS``, whose u and v give the targets, or "" as there. The number of
-    trees, and the threshold where ``clip`` is None, are chosen on the clicks of held-out queries,
-    as in `fit_from_log`; the trees that are returned are grown on all queries. ``logger_scores``:
-    as there. Raises InputError as `fit_from_log` does, for a log of clicks only, and where LightGBM
-    is not installed.
+    method: one of ``FIT_METHODS``, whose u and v give the targets, or "" as in `fit_from_log`. The
+    number of trees, and the threshold where ``clip`` is None, are chosen on the clicks of held-out
+    queries, as in `fit_from_log`; the trees that are returned are grown on all queries.
+    ``logger_scores``: also as there. Raises InputError as `fit_from_log` does, for a log of clicks
+    only, and where LightGBM is not installed.
     """
     tell = progress if progress is not None else lambda text: None
     lightgbm()
@@ -207,7 +207,7 @@ def fit_trees_by_position_from_log(
 def tree_fold_scores(
     corpus: Corpus, log: ClickLog, fit: TreeFit, *, seed: int = 0
 ) -> NDArray[np.float64]:
-    """Scores [documents], those of each query by trees that were grown without its fold.
+    """Scores [documents] of each query from trees that were grown without that query's fold.
 
     As `fold_scores`, with the number of trees and the threshold of ``fit``.
     """

@@ -25,11 +25,11 @@ FloatArray = NDArray[np.float64]
 def contextual_propensities(
     curves: Sequence[ExaminationCurve], ranks: ArrayLike, contexts: ArrayLike
 ) -> FloatArray:
-    """q = p_{z,k}, float64 [rows], as `estimate_risks` and `weights_of_log` take it.
+    """q = p_{z,k}, float64 [rows], as `estimate_risks` and `weights_of_log` expect it.
 
-    curves: by number of the context. ranks, contexts [rows], such as those of a `ClickLog`.
-    Raises InputError for contexts that are not whole numbers from 0 to one less than the curves,
-    and for anything that is not a curve.
+    curves: one for each context, by its number. ranks, contexts [rows], such as those of a
+    `ClickLog`. Raises InputError for contexts that are not whole numbers from 0 to one less than
+    the number of curves, and for anything that is not a curve.
 
     >>> from ultr_core.users import PowerLaw
     >>> phone, desk = PowerLaw(2.0), PowerLaw(1.0)

@@ -75,14 +75,15 @@ class ContinuationEstimate:
 def estimate_continuation(log: ClickLog) -> ContinuationEstimate:
     """Estimate the probability lambda of continuing after a click.
 
-    log: from fixed whole lists, with rows by clicks above (`count_by_clicks_above`, or
+    log: of fixed, complete lists, with rows counted by clicks above (`count_by_clicks_above`, or
     `simulate_leaving`). It assumes that users leave only after a click, with the same lambda after
     every click; nothing is assumed about examination, noise and relevance. Value: the ratio of the
-    sums above; interval: Student's t on the spread of the queries' parts of it, cut at 0.
+    sums above; interval: Student's t from the spread of the queries' contributions, cut off at 0.
 
-    Raises InputError where lambda is not identified: without a click below a click, with documents
-    that are not shown at one place in each presentation, with fewer than ``FEWEST_LATER`` clicks
-    below another or ``FEWEST_QUERIES`` queries that compare users with and without a click.
+    Raises InputError where lambda is not identified: without a click below another, with documents
+    that are not at the same rank in every presentation, with fewer than ``FEWEST_LATER`` clicks
+    below another, or with fewer than ``FEWEST_QUERIES`` queries that compare users with and without
+    a click.
     """
     _require_fixed_lists(log)
     shown, clicks, above = log.impressions, log.clicks, log.context
@@ -149,7 +150,7 @@ def log_of_fixed_lists(
     repeated = np.unique(np.stack([page, slot]), axis=1).shape[1] < page.size
     if twice or repeated or not whole.all() or (query_of_page[page] != of_row).any():
         raise InputError(
-            "Each presentation must have one query, and its whole list: a row for every position "
+            "Each presentation must have one query and its whole list: a row for every position "
             "from 1 to the last, each with a different document.",
             "whole_lists",
         )
@@ -208,7 +209,7 @@ def _require_fixed_lists(log: ClickLog) -> None:
     moved = (highest > 0) & ((lowest != highest) | (log.impressions_per_document != drawn))
     if moved.any():
         raise InputError(
-            f"Document {int(np.argmax(moved))} (counted from 0) is not at one rank in each "
+            f"Document {int(np.argmax(moved))} (counted from 0) is not at the same rank in every "
             "presentation of its query; λ is compared within fixed lists, so give each list that "
             "was shown as a separate query.",
             "whole_lists",
@@ -225,7 +226,7 @@ def _require_enough(later: int, queries: int) -> None:
     if queries < FEWEST_QUERIES:
         raise InputError(
             f"In {counted(queries, 'query', 'queries')} a document was clicked without a click "
-            f"above it and shown below one in another presentation, and {FEWEST_QUERIES} are "
-            "needed to estimate λ; this requires queries that are shown more than once.",
+            f"above it and shown below one in another presentation; {FEWEST_QUERIES} such queries, "
+            f"each shown more than once, are needed to estimate λ.",
             "continuation",
         )

@@ -151,7 +151,7 @@ def _power_law(
 FITS: Mapping[str, Fit] = MappingProxyType(
     {"none": _nothing, "monotone": _monotone, "power-law": _power_law}
 )
-"""Nothing, a curve that never rises, or (1/r)^eta, by the name that readers choose."""
+"""No fit, a curve that never rises, or (1/r)^eta, by the name that readers choose."""
 
 
 @dataclass(frozen=True)
@@ -190,8 +190,8 @@ MeasuredCurve = TableCurve | RelativeCurve | PowerLaw
 def table_curve(values: Sequence[float]) -> TableCurve | RelativeCurve:
     """The curve with the given values at ranks 1, 2, ..., on any scale.
 
-    Normalised to p_1 = 1; if a later rank exceeds rank 1, to a largest value of 1 instead, so that
-    no examination exceeds 1. Raises InputError, naming the rank, for values that do not make a
+    Normalised to p_1 = 1 or, if a later rank exceeds rank 1, to a largest value of 1, so that no
+    value exceeds 1. Raises InputError, naming the rank, for values that do not make a
     curve.
     """
     for rank, value in enumerate(values, 1):
@@ -271,7 +271,7 @@ class AssembledCurve:
 
     @property
     def sentence(self) -> str:
-        """How many ranks are known well and used, where the guess begins, where a fit misses."""
+        """How many ranks are known well and used, where the guess begins, where the fit misses."""
         if not self.outside:
             return self._known_sentence
         return (
@@ -284,7 +284,7 @@ class AssembledCurve:
     def _known_sentence(self) -> str:
         ranks = len(self.values)
         if ranks == 1:
-            return "There is one rank."
+            return "The curve has only one rank."
         well = f"known well (95% interval: upper end at most {KNOWN_WELL:g} times the lower)"
         if len(self.known) == ranks:
             return f"All {ranks:,} ranks are {well}."
@@ -298,7 +298,7 @@ class AssembledCurve:
         if self.interpolated:
             words += "; ranks between them are interpolated"
         if self.guess_from is not None:
-            words += f"; from rank {self.guess_from:,} down the curve is a guess"
+            words += f"; from rank {self.guess_from:,} down, the curve is a guess"
         return f"{words}."
 
     def made_by(self, rank: int) -> str:
@@ -361,7 +361,8 @@ def assemble_curve(
     full = full / full[0]
     if above:
         notices.append(
-            f"{_ranks(above)}: examined more than rank {first} by this estimate; left as it is."
+            f"{_ranks(above)}: examined more than rank {first} according to this estimate; left "
+            "unchanged."
         )
     well = [rank for rank in used if _well(estimate.points[rank - 1], estimate.reference)]
     if blind:
@@ -465,7 +466,7 @@ def _filled(between: list[int], beside: list[int], used: list[int]) -> list[str]
             f"{_ranks(between)}: interpolated between the nearest ranks that the curve uses."
         )
     if above := [rank for rank in beside if rank < first]:
-        told.append(f"{_ranks(above)}: a guess, the value of rank {first}, the first rank used.")
+        told.append(f"{_ranks(above)}: a guess (the value of rank {first}, the first rank used).")
     if below := [rank for rank in beside if rank > last]:
         told.append(
             f"{_ranks(below)}: a guess; nothing usable was measured below rank {last}, so the "

@@ -50,8 +50,7 @@ class Belief:
     continuation: float = 1.0
 
     def affine(self, ranks: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Alpha and beta of P(c = 1 | r, rank) = alpha r + beta of the users, by default p and
-        0."""
+        """The users' alpha and beta in P(c = 1 | r, rank) = alpha r + beta; by default p and 0."""
         if self.users is not None:
             return self.users.affine(ranks)
         alpha = self.curve.at(ranks)
@@ -60,8 +59,8 @@ class Belief:
     def follows(self, log: ClickLog) -> NDArray[np.bool_]:
         """Rows whose clicks have probability alpha r + beta, bool [rows].
 
-        For users who may leave, they are the rows without a click above: below a click, whether
-        a user is still there depends on what else was not clicked.
+        For users who may leave, these are the rows without a click above: below a click, whether a
+        user is still there depends on which other documents were not clicked.
         """
         found: NDArray[np.bool_] = (log.context == 0) | (self.continuation == 1)
         return found
@@ -99,7 +98,7 @@ class Expectation:
     unbiased for the risk if the factor is 1 and the constant 0, and otherwise correct up to a
     factor and a constant that are the same for every ranker (section 5.2).
 
-    words: the assumption, as it follows "assumes that". users: how they click. belief: what the
+    words: the assumption, worded to follow "assumes that". users: how they click. belief: what the
     estimator is given, with the relevance that ``fitted`` derives from the true relevance.
     """
 
@@ -116,7 +115,7 @@ class Expectation:
 
     @property
     def unbiased(self) -> bool:
-        """Whether a document counts its relevance."""
+        """Whether each document counts exactly its relevance."""
         return (self.factor, self.constant) == (1.0, 0.0)
 
     def counting(self, factor: float, constant: float = 0.0) -> Expectation:
@@ -241,17 +240,17 @@ class Estimator:
     `CASES`; readers see the first. source: where it comes from. numbers: u and v [rows] of a log,
     given a belief; u of rows without a click does not matter. worked: propensity, u and v of each
     row of a log with one click at each propensity, worked out by hand, at 1/2 and at least one
-    other propensity. An estimator that needs a clip also has them at a second threshold, the fourth
-    number of a row, because many functions of tau agree at a single value: one log per threshold,
-    with a propensity below it. needs: the fields of the belief that it uses. clips: the thresholds
-    among which validation chooses, more than one only if it needs a clip; ``CLIP_GRID`` is the
-    usual choice. falls: if it is above 0, the threshold is ``falls`` n^(-1/4), at most 1, for a log
-    of n clicks, and nothing is chosen. instead: the estimator that trains if a test shows that the
-    fitted relevance is wrong; None if it has none. asked: whether it is shown with others only on
-    request. over_draws: whether it corrects for lists that leave a document out. normalised:
-    whether its sum is divided by the summed weight instead of the number of presentations: the
-    result is a mean rank of clicks instead of a risk, which orders rankers like the sum itself, so
-    it is not used for training.
+    other propensity. An estimator that needs a clip also has rows for a second threshold, the
+    fourth number of a row, because many functions of tau agree at a single value: one log per
+    threshold, with a propensity below it. needs: the fields of the belief that it uses. clips: the
+    thresholds from which validation chooses, more than one only if it needs a clip; ``CLIP_GRID``
+    is the usual choice. falls: if it is above 0, the threshold is ``falls`` n^(-1/4), at most 1,
+    for a log of n clicks, and nothing is chosen. instead: the estimator used for training if a test
+    shows that the fitted relevance is wrong; None if there is none. asked: whether it is shown with
+    others only on request. over_draws: whether it corrects for lists that leave a document out.
+    normalised: whether its sum is divided by the summed weight instead of the number of
+    presentations: the result is a mean rank of clicks instead of a risk, which orders rankers like
+    the sum itself, so it is not used for training.
     """
 
     key: str
@@ -286,7 +285,7 @@ class Estimator:
 
     @property
     def cases(self) -> tuple[Expectation, ...]:
-        """The cases among which ``expects`` must name all in which it is correct."""
+        """The possible cases; ``expects`` must name all in which the estimator is correct."""
         return (*CASES, *(case for need in self.needs for case in FURTHER_CASES.get(need, ())))
 
     @property

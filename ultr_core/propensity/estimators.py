@@ -116,7 +116,7 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
         )
     }
 )
-"""All estimators by key; risks, training, command line, pages and tests read this."""
+"""All estimators by key, for risks, training, the command line, pages and tests."""
 
 
 def estimator_named(key: str) -> Estimator:

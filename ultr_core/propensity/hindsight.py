@@ -41,7 +41,7 @@ FloatArray = NDArray[np.float64]
 def hindsight_propensities(
     curve: ExaminationCurve, continuation: float, ranks: ArrayLike, clicks_above: ArrayLike
 ) -> FloatArray:
-    """q = p_k lambda^h, float64 of the shape of ``ranks``; h are the clicks above.
+    """q = p_k lambda^h, float64 of the shape of ``ranks``; h counts the clicks above.
 
     Raises InputError for a lambda outside [0, 1], and for clicks above that are not whole numbers
     from 0 to one less than the rank.

@@ -214,7 +214,7 @@ def _by_session(
     if chosen.ratios is None:
         return estimate, chosen.intervals, (
             f"The log has sessions, but {chosen.label} has {chosen.intervals}: if sessions repeat "
-            "queries, these intervals are too short. Harvesting and swaps have intervals by "
+            "queries, these intervals are too narrow. Harvesting and swaps have intervals by "
             "session.",
         )  # fmt: skip
     groups = int(group.max()) + 1
@@ -293,7 +293,7 @@ def _beyond(log: PresentationLog, ranks: int) -> tuple[str, ...]:
         return (
             f"Left out below rank {ranks}: "
             f"{counted(int(log.impressions[below].sum()), 'impression')} with "
-            f"{counted(int(log.clicks[below].sum()), 'click')}; below the curve the value of rank "
-            f"{ranks} is used.",
+            f"{counted(int(log.clicks[below].sum()), 'click')}; the value of rank {ranks} is used "
+            f"there.",
         )
     return ()

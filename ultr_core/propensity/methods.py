@@ -35,7 +35,7 @@ class Randomised:
     """Traffic that is randomised for one method alone.
 
     simulate: called with users, relevance, ranks, offsets, last_rank, sessions and seed.
-    estimate: the ratios from what it counted. cost: exact mean increase of the sum of ranks of a
+    estimate: the ratios from what it counted. cost: exact mean increase in the sum of ranks of a
     presentation, called with relevance, ranks, offsets and last_rank. stream: number of its random
     stream, which no other traffic has.
     """
@@ -62,8 +62,8 @@ class PropensityMethod:
 
     relevance_free: whether it is correct for any relevance at each rank, in a position model.
     rankers: how many must share the traffic of a log so that enough documents move.
-    pairwise: whether its work grows with the square of the ranks. command: its name on the command
-    line, if that is not the key.
+    pairwise: whether its work grows with the square of the number of ranks. command: its name on
+    the command line, if it differs from the key.
     """
 
     key: str
@@ -214,7 +214,7 @@ PROPENSITY_METHODS: Mapping[str, PropensityMethod] = MappingProxyType(
         )
     }
 )
-"""All estimators by key; pages, command line and studies read this."""
+"""All methods by key, for pages, the command line and studies."""
 
 LOG_METHODS = tuple(key for key, method in PROPENSITY_METHODS.items() if method.for_logs)
 """Keys of the methods that work on a log."""

@@ -27,7 +27,7 @@ BOOTSTRAP_DRAWS = 2_000
 """Resampled experiments behind a bootstrap interval."""
 
 FEWEST_CLICKS = 10
-"""Clicks below which an interval from a normal approximation is too short."""
+"""Clicks below which an interval from a normal approximation is too narrow."""
 
 MOST_RANKS = CURVE_RANKS.most
 """Ranks that a curve from a log may have."""
@@ -37,7 +37,7 @@ MOST_PAIRED = 500
 
 LANDMARK = Number(
     "landmark", "Landmark k", 1, MOST_PAIRED, default=1,
-    help="The rank that trades places with a random rank; others are compared with it.",
+    help="The rank that trades places with a random rank; the other ranks are compared with it.",
 )  # fmt: skip
 LAST_RANK = Number(
     "last_rank", "Last rank K", 2, MOST_PAIRED, default=21,

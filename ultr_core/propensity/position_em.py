@@ -65,7 +65,7 @@ def estimate_by_em(
     `Links`).
 
     An estimated g for each document biases p (the incidental parameters of Neyman and Scott, 1948)
-    by about one over the clicks of a document, while the standard error falls with all clicks; so
+    by about 1 / (clicks of a document), while the standard error falls with all clicks; so
     intervals (jackknife over groups of queries) are given only if the median document has as many
     clicks as there are documents. They then contained the truth in 93% of 2,000 cases (400 logs of
     200,000 presentations of 25 queries, five ranks) and in 93% of 2,000 (400 logs of 40,000

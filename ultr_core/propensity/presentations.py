@@ -24,8 +24,8 @@ Numbers = NDArray[Any]
 class RowFault:
     """Rows that were left out for one reason.
 
-    kind: the reason in words. rows: how many. clicks: on them. first: line (row in a Parquet file)
-    of the first of them.
+    kind: the reason in words. rows: how many. clicks: the clicks on them. first: line (row in a
+    Parquet file) of the first of them.
     """
 
     kind: str
@@ -94,16 +94,16 @@ class PresentationLog:
     in the file, NaN if there is none; None without that column. group: of the session, or of the
     presentation if there are no sessions, from 0; None without both. above: clicks above in the
     same presentation, None unless asked for. rows: usable rows of the files. presentations: what is
-    known of them, None if nothing is. repeating: other columns that repeat, if each query was shown
-    once. query_names, document_names: names by number. has_swaps: whether the file has a column of
-    swapped ranks. first_position: 0 or 1, as found. format: of the file, in words. columns: meaning
-    to column name. faults: what was left out. notices: one sentence for each thing a reader should
-    know. events: findings about rows that are views and clicks, and about rows that are neither.
-    longer: rows with more columns than the first line names. copies: files with the same content as
-    another file, and the name of that file. contrary: how many clicks have a different position or
-    query from their view, and how many clicks have a view. unused: about columns and choices of the
-    reader that were not used, in sentences; "" if there are none. header: names of all columns of
-    the first file.
+    known about them, None if nothing is. repeating: other columns that repeat, if each query was
+    shown once. query_names, document_names: names by number. has_swaps: whether the file has a
+    column of swapped ranks. first_position: 0 or 1, as found. format: of the file, in words.
+    columns: meaning to column name. faults: what was left out. notices: one sentence for each thing
+    a reader should know. events: findings about rows that are views and clicks, and about rows that
+    are neither. longer: rows with more columns than the first line names. copies: files with the
+    same content as another file, and the name of that file. contrary: how many clicks have a
+    different position or query from their view, and how many clicks have a view. unused: sentences
+    about columns and options that were not used; "" if there are none. header: names of all columns
+    of the first file.
     """
 
     query: Numbers
@@ -136,7 +136,7 @@ class PresentationLog:
 
     @property
     def lost(self) -> str:
-        """A sentence that what is missing may be in rows left out; "" if none were left out."""
+        """A sentence: what is missing may be in rows that were left out; "" if none were."""
         rows = sum(fault.rows for fault in self.faults)
         if not rows:
             return ""
@@ -150,8 +150,8 @@ class PresentationLog:
             return ""
         return (
             f"{some:,} of {joined:,} joined clicks have a different position or query from the "
-            "view they are joined with, and count for that view; check that views and clicks are "
-            "from one log and use its ids."
+            "view they are joined with, and count for that view; check that views and clicks come "
+            "from the same log and use the same ids."
         )
 
     @property

@@ -38,7 +38,7 @@ class RandomisedCounts:
     upper, lower: float64 [groups, ranks], clicks at rank r and at the rank it is compared with:
     rank 1 after shuffling, rank r - 1 after swaps of neighbours. Entry 0 belongs to rank 1.
     counts: impressions and clicks at each rank within the comparison. sessions: presentations.
-    extra_rank_sum: observed mean increase of the sum of ranks (equation 2) per presentation.
+    extra_rank_sum: observed mean increase in the sum of ranks (equation 2) per presentation.
     """
 
     upper: FloatArray
@@ -122,7 +122,7 @@ def simulate_neighbour_swaps(
     sessions: int,
     seed: SeedSequence | int,
 ) -> RandomisedCounts:
-    """Swap ranks r - 1 and r with probability 1/2, with r drawn uniformly from 2..K; as counts.
+    """Swap ranks r - 1 and r with probability 1/2, r drawn uniformly from 2..K; returns counts.
 
     In the style of FairPairs (Radlinski and Joachims, 2006). Clicks at rank r are compared with
     those at r - 1 in the presentations that drew r. Arguments and errors as for `simulate_swaps`;
@@ -176,7 +176,7 @@ def estimate_neighbour_swaps(counts: RandomisedCounts) -> PropensityEstimate:
 
 
 def shuffling_cost(relevance: ArrayLike, ranks: ArrayLike, query_offsets: ArrayLike) -> float:
-    """Exact mean increase of the sum of ranks (equation 2) when lists are shuffled.
+    """Exact mean increase in the sum of ranks (equation 2) when lists are shuffled.
 
     The mean over queries of sum_d r(d) ((m + 1)/2 - rank(d)), m documents per query. Raises
     InputError for arrays whose shapes do not match.
@@ -191,7 +191,7 @@ def shuffling_cost(relevance: ArrayLike, ranks: ArrayLike, query_offsets: ArrayL
 def neighbour_swap_cost(
     relevance: ArrayLike, ranks: ArrayLike, query_offsets: ArrayLike, *, last_rank: int
 ) -> float:
-    """Exact mean increase of the sum of ranks by a swap of neighbours.
+    """Exact mean increase in the sum of ranks from a swap of neighbours.
 
     Half the mean of r(d at r - 1) - r(d at r) over queries and r = 2..K; pairs beyond a list count
     0.

@@ -110,12 +110,12 @@ class RowNumbers:
         if self.u.shape != log.clicks.shape:
             raise InputError(
                 f"An estimator gave numbers for {counted(self.u.size, 'row')}, but the log has "
-                f"{counted(log.clicks.size, 'row')}; give two for each."
+                f"{counted(log.clicks.size, 'row')}; give u and v for each row."
             )
 
 
 Numbers = RowNumbers | ArrayLike
-"""Two numbers a row; an array alone is of propensities q, by which clicks are divided."""
+"""Two numbers per row; a plain array contains propensities q, by which clicks are divided."""
 
 
 def row_numbers(numbers: Numbers) -> RowNumbers:

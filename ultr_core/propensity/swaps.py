@@ -49,8 +49,8 @@ class SwapCounts:
     landmark: k. swapped: the landmark document, shown at rank r. control: the landmark document at
     k when k was drawn, on queries whose lists are long enough to swap at r: short lists are missing
     from both sides of a ratio or from neither. moved: the document from rank r, shown at k.
-    unmoved: the document at rank r while others were swapped, on the same queries. sessions:
-    presentations. extra_rank_sum: observed mean increase of the sum of ranks (equation 2) per
+    unmoved: the document at rank r while other ranks were swapped, on the same queries. sessions:
+    presentations. extra_rank_sum: observed mean increase in the sum of ranks (equation 2) per
     presentation; 0 if relevance is unknown.
     """
 
@@ -71,8 +71,8 @@ class SwapCounts:
     def own_place(self) -> Counts:
         """Documents at their own rank, [ranks 1..K]: the overall click rates of the ranking.
 
-        The landmark's counts come from the control; in the other presentations of the experiment
-        another document is there.
+        The landmark's counts come from the control; in the other presentations of the experiment,
+        another document is at its rank.
         """
         row = self.landmark - 1
         shown, clicked = self.unmoved.impressions.copy(), self.unmoved.clicks.copy()
@@ -204,8 +204,8 @@ def estimate_swaps(
         raise InputError(f"The ratio is landmark or pooled, not {in_brief(ratio)}.")
     if counts.swapped.clicks.sum() + counts.control.clicks.sum() == 0:
         raise InputError(
-            "The landmark document was never clicked, neither swapped nor in place, so there is "
-            "no ratio; collect more presentations or choose a landmark nearer the top.",
+            "The landmark document was never clicked, either swapped or in its own place, so there "
+            "is no ratio; collect more presentations or choose a landmark nearer the top.",
             "landmark_clicks",
         )
     if counts.control.clicks[counts.landmark - 1] == 0:
@@ -310,9 +310,9 @@ def swap_limit(
     """The limit of the swap estimate with infinite traffic, float64 [K].
 
     sum_q P(click | landmark document of q, rank r) / the same at rank k, over the queries with a
-    result at both. It equals p_r / p_k in a position model; under trust bias it depends on the
-    relevance of the landmark documents, and no amount of traffic corrects that. Ranks beyond every
-    list are NaN. Raises InputError as `simulate_swaps` does.
+    result at both ranks. It equals p_r / p_k in a position model; under trust bias it depends on
+    the relevance of the landmark documents, and no amount of traffic corrects that. Ranks beyond
+    every list are NaN. Raises InputError as `simulate_swaps` does.
     """
     landmark, last_rank = _checked_design(landmark, last_rank)
     at = documents_at_places(ranks, query_offsets, last_rank)
@@ -337,7 +337,7 @@ def swap_cost(
     landmark: int,
     last_rank: int,
 ) -> float:
-    """Mean increase of the sum of ranks (equation 2) of one presentation in the experiment.
+    """Mean increase in the sum of ranks (equation 2) per presentation of the experiment.
 
     A swap of k and j adds (j - k) (r(d_k) - r(d_j)); averaged over queries with a result at the
     landmark and over j uniform on 1..K; draws beyond a list count 0. The value is exact, for the
@@ -359,16 +359,16 @@ def sessions_needed(
     """Presentations after which the 95% interval of p_r / p_k reaches +- ``precision``.
 
     The half-width of the interval on the logarithmic scale is log(1 + precision), and each rank
-    gets 1/K of the presentations: N = K (1.96 / log(1 + precision))^2 ((1 - a)/a + (1 - b)/b) with
-    a, b the click rates of the landmark document at r and at k. Raises InputError unless both rates
-    lie in (0, 1] and the precision is above 0, for a K out of range, and if more presentations are
-    needed than can be counted.
+    gets 1/K of the presentations: N = K (1.96 / log(1 + precision))^2 ((1 - a)/a + (1 - b)/b), where
+    a and b are the click rates of the landmark document at r and at k. Raises InputError unless
+    both rates lie in (0, 1] and the precision is above 0, for a K out of range, and if more
+    presentations are needed than can be counted.
     """
     last_rank = checked_last_rank(last_rank, MOST_PAIRED)
     a, b, wanted = (number_or_nan(x) for x in (rate_at_rank, rate_at_landmark, precision))
     if not (0 < a <= 1 and 0 < b <= 1):
         raise InputError(
-            "The traffic needed can be computed for click rates above 0 and at most 1."
+            "The traffic needed can be computed only for click rates above 0 and at most 1."
         )
     if not 0 < wanted < math.inf:
         raise InputError(

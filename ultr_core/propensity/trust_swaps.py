@@ -39,7 +39,7 @@ FEWEST_DEVIATIONS = 4.0
 class TrustLines:
     """Slope A and intercept B of each rank, float64 [ranks 1..K], with their standard errors.
 
-    NaN at the landmark's own rank, and if the groups are too similar or one was not shown.
+    NaN at the landmark's own rank, and if the groups are too similar or one of them was not shown.
     """
 
     slope: FloatArray
@@ -54,10 +54,10 @@ class TrustLines:
 
     @property
     def finding(self) -> Finding:
-        """Whether every intercept is 0: the largest of them against its error.
+        """Whether every intercept is 0, by a test of the largest against its error.
 
-        With a Bonferroni correction over the ranks: without trust bias, it is rejected with
-        probability at most ``LEVEL``.
+        With a Bonferroni correction over the ranks, the test rejects with probability at most
+        ``LEVEL`` if there is no trust bias.
         """
         about = ("trust_bias", "Click rates by rank are lines through 0")
         known = np.flatnonzero(self.known)
@@ -111,7 +111,7 @@ def trust_lines(counts: SwapCounts) -> TrustLines:
     """The line of each rank from the four click rates of its swaps.
 
     Errors by the delta method. The two documents of a swap belong to one query, so their clicks are
-    correlated. The correlation was not counted and is assumed to be as large as possible, which
+    correlated. The correlation was not recorded and is assumed to be as large as possible, which
     makes errors too large.
     """
     (x1, v1), (y1, w1), (x2, v2), (y2, w2) = (

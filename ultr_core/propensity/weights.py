@@ -253,7 +253,7 @@ class ClippingEffect:
 
     threshold: tau.
     clicks: n; clicks_changed: clicks whose u differs from that without a threshold.
-    clicks_without_propensity: those of them without a finite u otherwise. weight_after: sum of u
+    clicks_without_propensity: those that would otherwise have no finite u. weight_after: sum of u
     over all clicks. weight_removed: net loss of the other changed clicks; negative if they gained.
     """
 
@@ -268,9 +268,9 @@ class ClippingEffect:
 def clipping_effect(log: ClickLog, estimator: Estimator, belief: Belief) -> ClippingEffect:
     """Count the clicks and the weight that ``belief.clip`` changes, compared with tau = 0.
 
-    Both are the estimator's own u: 1 / max(tau, p) against 1 / p for the clipped estimator, and its
-    own formula for any other. Raises InputError as `Estimator.weigh` does, for a click without a
-    finite u even at the threshold.
+    Both weights are the estimator's own u: 1 / max(tau, p) against 1 / p for the clipped estimator,
+    and its own formula for any other estimator. Raises InputError as `Estimator.weigh` does, for a
+    click without a finite u even at the threshold.
     """
     u = estimator.weigh(log, belief).on_log(log).u
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):

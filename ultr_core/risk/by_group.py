@@ -89,8 +89,8 @@ def estimates_by_group(
     errors. There is no interval for too few clicks, or fewer than ``FEWEST_GROUPS`` groups.
 
     ranks [rankers, documents] of any sign, so that differences of two rankers' ranks give their
-    difference in value; numbers [rows] as in `estimate_risks`. Raises InputError as that does, and
-    if the sum B without some group is not above 0.
+    difference in value; numbers [rows] as in `estimate_risks`. Raises InputError as
+    `estimate_risks` does, and if the sum B without some group is not above 0.
 
     Measured coverage of its 95% intervals: ``docs/intervals.md``.
     """
@@ -137,7 +137,7 @@ def _too_few_groups(groups: int) -> str:
         return ""
     return (
         f"no interval: {counted(groups, 'group')} of sessions "
-        f"{'is' if groups == 1 else 'are'} too few, {FEWEST_GROUPS} needed"
+        f"{'is' if groups == 1 else 'are'} too few; {FEWEST_GROUPS} are needed"
     )
 
 

@@ -67,7 +67,7 @@ class RankTest:
         )
         said += (
             "fewer than chance would explain: either the fit misses why documents were shown "
-            "there, or users click differently than assumed."
+            "there, or users do not click as assumed."
             if wrong
             else "no fewer than chance would explain."
         )

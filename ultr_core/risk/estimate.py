@@ -99,9 +99,10 @@ class Estimate:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Ends of the interval as tables and pictures take them, NaN where there is no interval.
+        """Ends of the interval as tables and pictures expect them, NaN where there is no interval.
 
-        A single draw has none, nor does an estimate with `no_interval`: a width of 0 looks certain.
+        A single draw has none, and neither has an estimate with `no_interval`: a width of 0 would
+        look certain.
 
         >>> interval_over_draws([3.0]).ends
         (nan, nan)
@@ -141,8 +142,8 @@ def plus_minus(value: float, reach: float, decimals: int = 2) -> str:
 def shown_difference(first: float, second: float, decimals: int = 2) -> float:
     """``first`` - ``second`` as a reader would compute it from the numbers shown.
 
-    If a difference is shown with its terms, all rounded alike, the three must add up; rounded on
-    its own it may be off by one in the last decimal.
+    If a difference is shown with its terms, all rounded alike, the three must add up; a difference
+    rounded separately may be off by one in the last decimal.
 
     >>> round(11.087 - 10.0932, 2), shown_difference(11.087, 10.0932)
     (0.99, 1.0)

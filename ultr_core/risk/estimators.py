@@ -138,8 +138,8 @@ def estimate_risks(
 
     R_hat(S) = (1 / N) sum over rows of rank(d | S) (u clicks + v impressions), with N the number of
     presentations, including those without clicks. u = 1 / q and v = 0 give equation (5) of
-    Joachims, Swaminathan and Schnabel (2017); another ``metric`` has its gain for the rank, and the
-    intervals of `estimate_differences`.
+    Joachims, Swaminathan and Schnabel (2017); another ``metric`` has its gain instead of the rank,
+    and the intervals of `estimate_differences`.
 
     Standard error sqrt(Var / N), where Var = N / (N - 1) (M2 - R_hat^2) and M2 estimates the second
     moment of one presentation's contribution X. With T_q the summed rank (u clicks + v

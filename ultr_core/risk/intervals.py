@@ -143,16 +143,17 @@ def too_few_clicks(log: ClickLog, numbers: Numbers, scale: FloatArray | None = N
         return ""
     places = 10.0 ** (math.floor(math.log10(needed)) - 1)
     about = math.ceil(needed / places) * places
-    return f"no interval: {counted(n, 'click is', 'clicks are')} too few, about {about:,.0f} needed"
+    few = f"{counted(n, 'click is', 'clicks are')} too few"
+    return f"no interval: {few}; about {about:,.0f} are needed"
 
 
 def too_few_telling(log: ClickLog, numbers: Numbers, differences: FloatArray) -> str:
     """Why there are too few clicks to say which of two rankers is better; "" if there are enough.
 
-    Clicks on documents that both rank the same say nothing; other clicks count x = u |difference|.
-    They must be worth ``FEWEST_TELLING`` equally weighted clicks, (sum of x)^2 / sum of x^2 over
-    clicks. Without such a click, the difference is 0, and there is nothing to decide.
-    differences [documents] of ranks; numbers [rows].
+    Clicks on documents that both rankers put at the same rank say nothing; other clicks count
+    x = u |difference|. They must be worth ``FEWEST_TELLING`` equally weighted clicks,
+    (sum of x)^2 / sum of x^2 over clicks. Without such a click, the difference is
+    0, and there is nothing to decide. differences [documents] of ranks; numbers [rows].
     """
     u = np.where(log.clicks > 0, row_numbers(numbers).u, 0.0)
     telling = u * np.abs(differences)[log.document]
@@ -160,8 +161,8 @@ def too_few_telling(log: ClickLog, numbers: Numbers, differences: FloatArray) ->
     if size == 0 or size >= FEWEST_TELLING - 1e-9:
         return ""
     return (
-        f"no interval: the clicks on documents that the two rank differently are worth {size:.1f} "
-        f"equally weighted clicks, and {FEWEST_TELLING} are needed"
+        "no interval: the clicks on documents that the two rankers place differently are worth "
+        f"{size:.1f} equally weighted clicks, and {FEWEST_TELLING} are needed"
     )
 
 

@@ -66,7 +66,7 @@ def _times_u(possible: FloatArray, numbers: Numbers) -> FloatArray:
     if u.size != possible.size:
         raise InputError(
             f"An estimator gave numbers for {counted(u.size, 'row')}, but there are "
-            f"{counted(possible.size, 'document')}; give two for each."
+            f"{counted(possible.size, 'document')}; give u and v for each."
         )
     _require(happens, np.abs(u) < 1.0 / LEAST_PROPENSITY, u, "u", "a finite number")
     return np.multiply(possible, u, out=np.zeros(u.size), where=happens)
@@ -223,7 +223,7 @@ def affine_law(
     E[R_IPS(S)] = (eps_plus - eps_minus) R(S) + eps_minus mean_q m_q (m_q + 1) / 2, because the
     ranks of all m documents always add up to m (m + 1) / 2. So the order is preserved. This
     requires the true propensities, positive for irrelevant documents as well, and constant noise.
-    So do the gains of any metric, to sum_k<=m gain(k).
+    The gains of any metric also add up to a constant, sum_k<=m gain(k).
 
     sizes m [queries]. Raises InputError unless 1 >= eps_plus > eps_minus >= 0 and sizes are >= 1.
 
@@ -234,7 +234,9 @@ def affine_law(
     check_noise(eps_plus, eps_minus)
     m = real_numbers(sizes, "Numbers of documents").astype(np.float64)
     if m.size == 0 or not (m.min() >= 1 and m.max() < np.inf):
-        raise InputError("Every query needs at least one document, and there must be a query.")
+        raise InputError(
+            "There must be at least one query, and every query needs at least one document."
+        )
     whole = m * (m + 1.0) / 2.0
     if metric is not RANK:
         whole = np.cumsum(metric.gain(np.arange(1, int(m.max()) + 1)))[m.astype(np.int64) - 1]
@@ -266,7 +268,7 @@ def noise_share(eps_plus: float, eps_minus: float, irrelevant_to_relevant: float
 class Judgement(NamedTuple):
     """What one estimator says about several rankers.
 
-    estimates: their risks; differences: minus that of one of them, from the same clicks;
+    estimates: their risks; differences: these minus the risk of one ranker, from the same clicks;
     expected: float64 [rankers], the exact expectation of the risks.
     """
 

@@ -60,4 +60,4 @@ DCG = RankMetric("dcg", "DCG", "−1/log₂(1 + rank) of relevant documents", _d
 RANK_METRICS: Mapping[str, RankMetric] = MappingProxyType(
     {metric.key: metric for metric in (RANK, DCG, missing_from_top(10))}
 )
-"""By key; `missing_from_top` makes others."""
+"""All metrics by key; `missing_from_top` makes more."""

@@ -96,7 +96,7 @@ def sign_test(wins: int, losses: int, ties: int = 0) -> SignTest:
     )
     decided = wins + losses
     if decided == 0:
-        left = "only ties" if ties else "and no tie either"
+        left = "only ties" if ties else "and no ties either"
         raise InputError(
             f"There are no wins or losses, {left}, so there is nothing to test.",
             "only_ties" if ties else "no_comparison",
@@ -170,7 +170,7 @@ def comparisons_needed(win_share: float, *, power: float = 0.8) -> int | None:
     """
     if not (0 <= number_or_nan(win_share) <= 1 and SIGNIFICANCE < number_or_nan(power) < 1):
         raise InputError(
-            "The traffic needed can be computed for a win share in [0, 1] and a power between "
+            "The traffic needed can be computed only for a win share in [0, 1] and a power between "
             f"0.05 and 1, not {in_brief(win_share)} and {in_brief(power)}.",
             "power",
         )

@@ -27,7 +27,7 @@ from ultr_core.words import number_text
 
 
 def peak_memory_mib() -> float:
-    """Largest resident memory of this process so far, in MiB; 0 if the system cannot tell."""
+    """Largest resident memory of this process so far, in MiB; 0 if the system reports none."""
     try:
         import resource
     except ImportError:  # not on every system
@@ -80,18 +80,20 @@ STUDY_METHODS: Mapping[str, Method] = MappingProxyType(
                 ),
                 _elsewhere(
                     "replace-last", "policy-aware", "Policy-aware (last replaced)",
-                    "Policy-aware, on clicks on lists whose last document is random.",
+                    "Policy-aware, trained on clicks from lists whose last document is random.",
                     logger="replace-last",
                 ),
                 _elsewhere(
                     "plackett-luce", "policy-aware", "Policy-aware (Plackett-Luce)",
-                    "Policy-aware, on clicks on lists drawn from production's scores with noise.",
+                    "Policy-aware, trained on clicks from lists drawn from production's scores "
+                    "with noise.",
                     logger="plackett-luce",
                 ),
                 _elsewhere(
                     "mixture", "policy-aware-known", "Policy-aware (mixture, known ρ)",
-                    "Policy-aware, on clicks on production's list in 80% of the presentations and "
-                    "on a random order in the others, with the exact ρ of this mixture.",
+                    "Policy-aware, trained on clicks from production's list in 80% of the "
+                    "presentations and from a random order in the rest, with the exact ρ of this "
+                    "mixture.",
                     logger="mixture",
                 ),
             )

@@ -413,7 +413,7 @@ def judge(result: StudyResult, rules: Iterable[Rule] | None = None) -> tuple[Cla
     Intervals are 95% Student t over draws, of differences between methods on the same users. A
     claim about several intervals needs all of them and fails if any fails. It fails only if an
     interval contradicts it; an interval that contains the limit leaves it open. With a given
-    examination curve nothing is judged, because the claims are about power laws.
+    examination curve, nothing is judged, because the claims are about power laws.
     """
     if result.plan.curves:
         return ()
@@ -463,10 +463,9 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "approaches-skyline",
                 "With more clicks, the propensity-weighted ranker approaches the skyline.",
                 "7.2",
-                f"With the most clicks, it is within {CLOSE:.0%} of the gap between production and "
-                f"skyline, and better than with the fewest by more than {FLAT:.0%} of it (upper "
-                f"and "
-                "lower ends of the intervals).",
+                f"With the most clicks, at most {CLOSE:.0%} of the gap between production and "
+                f"skyline is left, and it is better than with the fewest by more than {FLAT:.0%} "
+                f"of the gap (upper and lower ends of the intervals).",
                 approaches_skyline,
             ),
             Rule(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FIXED_METHODS = tuple(key for key, method in STUDY_METHODS.items() if method.fields == WORLD_FIELDS)
-"""Methods that learn from no click: levels, not curves."""
+"""Methods that do not learn from clicks: levels, not curves."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class StudyResult:
         return self._found[method, point].get(draw)
 
     def losses(self, method: str, point: Point) -> dict[int, float]:
-        """Loss of each finished draw; fixed methods have one for every draw."""
+        """Loss of each finished draw; a fixed method has the same loss in every draw."""
         return {
             draw: result.losses[self.loss.key]
             for draw, result in self._found[method, point].items()
@@ -95,7 +95,7 @@ class StudyResult:
         """The point of the grid with these values.
 
         Raises:
-            InputError: the grid has none.
+            InputError: the grid has no such point.
         """
         for point in self.plan.points:
             if point.x == x and point.series == series:
@@ -110,7 +110,7 @@ class StudyResult:
     def curve_table(self) -> pd.DataFrame:
         """One row per method and point: mean loss, its 95% interval, share of noisy clicks.
 
-        ``low`` and ``high`` are NaN, and empty in a file, where there is one draw only, and for
+        ``low`` and ``high`` are NaN, and empty in a file, where there is only one draw, and for
         methods that do not learn from clicks.
         """
         import pandas as pd  # for pictures and files; a study can be run and judged without it

@@ -13,7 +13,7 @@ from ultr_core.settings import Settings
 from ultr_core.studies.cells import SKIP_ABOVE, Cell, cell_of
 
 GRID_VERSION = 2
-"""To be raised whenever a grid, a stage, a random stream or a choice of C changes its meaning."""
+"""Raised whenever the meaning of a grid, a stage, a random stream or a choice of C changes."""
 
 Scale = Literal["quick", "paper"]
 SCALES: tuple[Scale, ...] = ("quick", "paper")
@@ -36,7 +36,7 @@ class Study:
         methods: keys of ``STUDY_METHODS``.
         cause: what grows along the x axis, such as "More bias", if its growth harms the naive and
             the weighted ranker.
-        repaired_by: those that repair what the study breaks, from later work.
+        repaired_by: methods from later work that repair what the study breaks.
         read_at: where on the x axis such a study is read and judged.
     """
 

@@ -47,7 +47,7 @@ class Journal:
 
 @contextmanager
 def open_journal(path: Path, header: Mapping[str, Any]) -> Iterator[Journal]:
-    """Open the journal at ``path``, or start one; nobody else can use it meanwhile.
+    """Open the journal at ``path``, or create it; no other process can use it meanwhile.
 
     An incomplete last line, left by a killed process, is cut off; its cell must be run again.
 
@@ -159,7 +159,7 @@ def _parsed(content: bytes, path: Path) -> tuple[dict[str, Any] | None, dict[str
             else:
                 result = _cell(values)
                 if result.key in done:
-                    raise ValueError("two results of one cell")
+                    raise ValueError("two results for one cell")
                 done[result.key] = result
         except (ValueError, TypeError, RecursionError):
             if number == 1:
@@ -259,7 +259,7 @@ class Shipped:
 
 
 def shipped_result(name: str, loss: Loss) -> StudyResult:
-    """The paper-scale result of a study on the built-in corpus 0, measured by a loss."""
+    """The paper-scale result of a study on built-in corpus 0, measured by a loss."""
     shipped = load_shipped(STUDIES[name].shipped_in)
     return StudyResult(
         Plan(STUDIES[name], "paper", shipped.base), loss, shipped.done, shipped.world

@@ -16,7 +16,7 @@ from ultr_core.risk import mean_rank_of_relevant, true_risk
 
 @dataclass(frozen=True)
 class Loss:
-    """One measure: key, axis title, name in a sentence, definition, better direction."""
+    """One measure: key, axis title, name in a sentence, definition and better direction."""
 
     key: str
     label: str
@@ -85,7 +85,7 @@ def find_loss(key: str) -> Loss:
     """The loss with that name.
 
     Raises:
-        InputError: there is none.
+        InputError: there is no such loss.
     """
     if key not in LOSSES:
         raise InputError(f"{key!r} is not a loss; the losses are {', '.join(LOSSES)}.")

@@ -169,7 +169,7 @@ def _read_learning_curve(result: StudyResult, points: list[Point]) -> str:
 
 
 def repair_headline(result: StudyResult, point: Point) -> str:
-    """From how many clicks the best repair at a point pays off, and what it clearly beats there."""
+    """How many clicks the best repair needs to pay off at a point, and what it beats there."""
     best = best_repair(result, point)
     if best is None:
         return _ON_ONE_LOG if result.plan.base.draws < 2 else _NOT_YET
@@ -308,12 +308,10 @@ def _read_severity(result: StudyResult, points: list[Point]) -> str:
     return (
         f"{_who_is_hurt(result, first, last)} From {PARAMETERS[x].symbol} = {first.x:g} to "
         f"{last.x:g}{shares} the naive ranker goes from {_value(result, 'naive', first)} to "
-        f"{_value(result, 'naive', last)}, the weighted "
-        f"ranker from {_value(result, 'propensity', first)} to "
-        f"{_value(result, 'propensity', last)} "
-        f"({_measure(result)}; {last.settings.clicks:,} clicks; "
-        f"production {result.level('production'):.2f}, "
-        f"full information {result.level('skyline'):.2f})."
+        f"{_value(result, 'naive', last)}, and the weighted ranker from "
+        f"{_value(result, 'propensity', first)} to {_value(result, 'propensity', last)} "
+        f"({_measure(result)}; {last.settings.clicks:,} clicks; production "
+        f"{result.level('production'):.2f}, full information {result.level('skyline'):.2f})."
     )
 
 
@@ -328,7 +326,7 @@ def _who_is_hurt(result: StudyResult, first: Point, last: Point) -> str:
     found = interval_over_draws(both)
     more = found.side
     if found.n < 2 or more == 0:
-        return f"Whether {cause.lower()} hurts one ranker more than the other is not clear."
+        return f"It is not clear whether {cause.lower()} hurts one ranker more than the other."
     worse, other = ("naive", "weighted") if more > 0 else ("weighted", "naive")
     harm = interval_over_draws(list((naive if more > 0 else weighted).values()))
     if harm.side > 0:

@@ -41,8 +41,8 @@ def require_log(log: object) -> None:
     """Raise InputError for anything that is not a ClickLog."""
     if not isinstance(log, ClickLog):
         raise InputError(
-            f"The click log is {quoted(log)}; it must be a ClickLog, such as simulate_counts or "
-            "join_log(...).clicks returns.",
+            f"The click log is {quoted(log)}; it must be a ClickLog, such as simulate_counts "
+            "returns, or join_log(...).clicks.",
             "not_a_click_log",
         )
 
@@ -128,13 +128,13 @@ class ClickLog:
         drawn = int(self.draws.sum())
         if drawn > self.query_draws:
             raise InputError(
-                f"The impressions need at least {counted(drawn, 'presentation')}, but the log says "
+                f"The impressions need at least {counted(drawn, 'presentation')}, but the log has "
                 f"{self.query_draws}."
             )
 
     @classmethod
     def presented(cls, ranks: ArrayLike, query_offsets: ArrayLike) -> ClickLog:
-        """One presentation of every query, before anybody clicks, for computing exact moments.
+        """One presentation of every query, before any click, for computing exact moments.
 
         ranks [documents] as presented, query_offsets [queries + 1]. Raises InputError if they
         contradict each other.
@@ -190,8 +190,8 @@ class ClickLog:
             row = int(np.argmax(beyond))
             raise InputError(
                 f"Row {row} of the click log has document {self.document[row]} at rank "
-                f"{self.rank[row]}, but its query has only "
-                f"{counted(longest[row], 'document')} to be ranked."
+                f"{self.rank[row]}, but its query has only {counted(longest[row], 'document')} to "
+                f"rank."
             )
         if not np.all(np.diff(self.document) > 0):
             keys = (self.context, self.rank, self.document)
@@ -218,7 +218,7 @@ class ClickLog:
 
     @cached_property
     def covers_corpus(self) -> bool:
-        """Whether the rows are exactly the corpus' documents, in their order."""
+        """Whether the rows are exactly the corpus's documents, in their order."""
         return self.document.size == self.n_documents and bool(
             np.array_equal(self.document, np.arange(self.n_documents))
         )

@@ -15,13 +15,14 @@ HIGHEST_GRADE = 60
 def degree_of_relevance(grades: ArrayLike, highest: int | None = None) -> NDArray[np.float64]:
     """(2^g - 1) / (2^G - 1), from 0 to 1, float64 [documents]: what a click model takes as r.
 
-    With it, users of the position model click a document of grade g that they look at with
-    probability eps_minus + (eps_plus - eps_minus)(2^g - 1) / (2^G - 1) (Chapelle et al., 2009).
-    Every statement on weighted clicks then holds for the graded risk, the mean over queries of
+    With it, users of the position model who look at a document of grade g click it with probability
+    eps_minus + (eps_plus - eps_minus)(2^g - 1) / (2^G - 1) (Chapelle et al., 2009). Every statement
+    on weighted clicks then holds for the graded risk, the mean over queries of
     sum_d rank(d) (2^g - 1) / (2^G - 1), including the straight line of Section 5.2.
 
-    grades [documents], from 0. highest: G, by default the highest that occurs. Raises InputError
-    for grades that are not whole numbers from 0 to G, and unless G is from 1 to ``HIGHEST_GRADE``.
+    grades [documents], from 0. highest: G, by default the highest grade that occurs. Raises
+    InputError for grades that are not whole numbers from 0 to G, and unless G is from 1 to
+    ``HIGHEST_GRADE``.
 
     >>> degree_of_relevance([0, 1, 2, 4]).round(3).tolist()
     [0.0, 0.067, 0.2, 1.0]

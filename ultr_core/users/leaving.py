@@ -76,8 +76,8 @@ class LeavingUsers:
     ) -> FloatArray:
         """Probability of a click on each document in one presentation of each query.
 
-        pi_k = a_k prod over j above k of (1 - (1 - lambda) a_j), with a the click probability of a
-        user who is still there: that is independent of what was clicked. relevance [documents],
+        pi_k = a_k prod over j above k of (1 - (1 - lambda) a_j), where a, the click probability of
+        a user who is still there, does not depend on earlier clicks. relevance [documents],
         ranks [documents] as presented, query_offsets [queries + 1], by default one query. Returns
         float64 [documents]. Raises InputError unless the ranks of each query are 1, 2, ..., m.
         """
@@ -177,15 +177,15 @@ def simulate_leaving(
 ) -> ClickLog:
     """Draw a log of users who may leave, directly as counts, whatever the number of clicks.
 
-    Going down a list, of S_h users who are still there after h clicks Binomial(S_h, a_k) click at
-    rank k, and of those Binomial(clicks, lambda) stay, with h + 1 clicks. So the distribution is
+    Going down a list, Binomial(S_h, a_k) of the S_h users who are still there after h clicks click
+    at rank k, and Binomial(clicks, lambda) of these stay, with h + 1 clicks. So the distribution is
     that of users simulated one by one, whatever their number. Each count is the quantile at a
     fixed uniform number, as in `simulate_counts`.
 
     relevance, ranks [documents] as presented, query_offsets [queries + 1]. Rows have the clicks
     above as context; their impressions include users who had left, since a log cannot tell. The
     same seed gives the same log and draws the same queries as `simulate_counts`. Raises InputError
-    as that does, and if the ranks of a query are not 1, 2, ..., m.
+    as `simulate_counts` does, and if the ranks of a query are not 1, 2, ..., m.
     """
     clicking = users.at_first.click_probability(relevance, ranks)
     steps = by_rank(ranks, query_offsets)
@@ -234,7 +234,7 @@ def leave_after_clicks(
 
     sessions: those of users who never leave. What they would click does not depend on leaving, so
     the clicks of a leaving user are those down to the first click after which the user leaves.
-    ranks [documents] as presented; the same seed gives the same clicks. Clicks come by
+    ranks [documents] as presented; the same seed gives the same clicks. Clicks are sorted by
     presentation, then by rank. Raises InputError for a lambda outside [0, 1].
 
     >>> sessions = Sessions(np.array([0, 0]), np.array([0, 0, 1]), np.array([0, 1, 1]))

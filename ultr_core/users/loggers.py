@@ -235,8 +235,8 @@ LOGGERS: Mapping[str, Logger] = MappingProxyType(
             Logger(
                 "replace-last",
                 "Replace last",
-                "Shows the list of the production ranker, but at the last rank any of the "
-                "lower documents, all equally likely.",
+                "Shows the list of the production ranker, but puts any of the lower documents, all "
+                "equally likely, at the last rank.",
                 replace_last,
                 _replaced_chances,
                 _replaced_ranks,
@@ -263,7 +263,7 @@ LOGGERS: Mapping[str, Logger] = MappingProxyType(
         )
     }
 )
-"""All loggers by key; settings, simulation, command line and tests read this."""
+"""All loggers by key, for settings, simulation, the command line and tests."""
 
 
 EXAMPLE = Query(np.arange(20.0, 0.0, -1.0), 10, 1)

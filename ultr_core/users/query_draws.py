@@ -114,7 +114,7 @@ def checked_seed(seed: object) -> SeedSequence:
 def _checked_queries(queries: object) -> int:
     number = whole_or_none(queries) or 0
     if not 1 <= number < 2**31:
-        raise InputError(f"Queries can be drawn from 1 or more, not from {in_brief(queries)}.")
+        raise InputError(f"There must be at least 1 query to draw from, not {in_brief(queries)}.")
     return number
 
 

@@ -84,7 +84,7 @@ USERS: Mapping[str, Users] = MappingProxyType(
         )
     }
 )
-"""All users by key; settings, simulation, command line and tests read this."""
+"""All users by key, for settings, simulation, the command line and tests."""
 
 
 def users_named(key: str) -> Users:

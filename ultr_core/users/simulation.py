@@ -194,7 +194,7 @@ def query_draws_for(clicks: float, rate: float) -> int:
     """Number of presentations N after which ``clicks`` clicks are expected.
 
     N = clicks / rate, rounded, at least 1; rate is the expected number of clicks per presentation
-    (`clicks_per_query_draw`). Raises InputError unless both are positive
+    (`clicks_per_query_draw`). Raises InputError unless clicks and rate are positive
     and N is at most ``MOST_SIMULATED``.
 
     >>> query_draws_for(clicks=170_000, rate=2.0)
@@ -220,7 +220,7 @@ def simulate_counts(
     query_draws: int,
     seed: Seed,
 ) -> ClickLog:
-    """Draw a click log directly as counts: clicks cost no time, a presentation about 5 ns.
+    """Draw a click log directly as counts: clicks take no time, each presentation about 5 ns.
 
     N_q is the count of query q among the first N terms of the fixed query sequence. Given N_q the
     clicks of document d are Binomial(N_q, pi_d), independent across documents (position model):
