@@ -359,8 +359,8 @@ def sessions_needed(
     """Presentations after which the 95% interval of p_r / p_k reaches +- ``precision``.
 
     The half-width of the interval on the logarithmic scale is log(1 + precision), and each rank
-    gets 1/K of the presentations: N = K (1.96 / log(1 + precision))^2 ((1 - a)/a + (1 - b)/b).
-    Here, a and b are the click rates of the landmark document at r and at k. Raises InputError
+    gets 1/K of the presentations: N = K (1.96 / log(1 + precision))^2 ((1 - a)/a + (1 - b)/b),
+    where a and b are the click rates of the landmark document at r and at k. Raises InputError
     unless both rates lie in (0, 1] and the precision is above 0, for a K out of range, and if more
     presentations are needed than can be counted.
     """
