@@ -103,7 +103,9 @@ class PresentationLog:
     another file, and the name of that file. contrary: how many clicks have a different position or
     query from their view, and how many clicks have a view. unused: about columns and choices of the
     reader that were not used, in sentences; "" if there are none. header: names of all columns of
-    the first file.
+    the first file. perhaps_sessions: those of them that may be sessions, where none was read as
+    such and the reader has not said that there is none. ends: of CSV files whose rows are shown
+    documents, the name, and query and position of the last row.
     """
 
     query: Numbers
@@ -133,6 +135,14 @@ class PresentationLog:
     copies: tuple[tuple[str, str], ...] = ()
     contrary: tuple[int, int] = (0, 0)
     unused: str = ""
+    perhaps_sessions: tuple[str, ...] = ()
+    ends: tuple[tuple[str, int, int], ...] = ()
+
+    @property
+    def not_used(self) -> tuple[str, ...]:
+        """The columns of the first file that were read as nothing."""
+        used = set(self.columns.values())
+        return tuple(name for name in self.header if name.strip() and name not in used)
 
     @property
     def lost(self) -> str:
