@@ -9,9 +9,9 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NoReturn
 
 from ultr_core import __version__
-from ultr_core.errors import InputError, one_line, quoted
+from ultr_core.errors import InputError, quoted
 from ultr_core.jobs import JOBS, Entry
-from ultr_core.jobs.output import BAD_INPUT, INTERRUPTED, OFFERED, OK, with_option
+from ultr_core.jobs.output import BAD_INPUT, INTERRUPTED, OFFERED, OK, print_error
 from ultr_core.jobs.streams import (
     OutputError,
     ReaderGoneError,
@@ -20,7 +20,6 @@ from ultr_core.jobs.streams import (
 )
 
 _PROGRAM = "python -m ultr_core"
-_LONGEST = 1_000  # characters of an error
 _FOR_PICTURES = ("altair", "pandas", "vl_convert")
 
 
@@ -85,8 +84,7 @@ def _run(arguments: Sequence[str]) -> int:
             code: int = options.run(options)
             return code
     except InputError as error:
-        text = one_line(with_option(error))
-        _complain("error: " + (text if len(text) <= _LONGEST else text[:_LONGEST] + " ..."))
+        print_error(error)
         return BAD_INPUT
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]

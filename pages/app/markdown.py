@@ -115,6 +115,8 @@ def mark(status: str) -> str:
 NAMES = "Grades and names from other files"
 """Where the page Your data takes tables of names."""
 
+_MEANINGS = "“What each column means” in step 2 of Your data"
+
 CONTROLS: Mapping[str, str] = MappingProxyType(
     {
         "relevant_grade": f"“{PARAMETERS['relevant_grade'].label}” under More settings",
@@ -124,7 +126,8 @@ CONTROLS: Mapping[str, str] = MappingProxyType(
         "query_texts": f"“{NAMES}” in step 1",
         "document_names": f"“{NAMES}” in step 1",
         "shown_whole": f"“{SHOWN_WHOLE.label}” in step 5 of Your data",
-        "columns": "“What each column means” in step 2 of Your data",
+        "columns": _MEANINGS,
+        "session": _MEANINGS,
         **{each.name: f"“{each.label}” in step 2 of Your data" for each in READING_FIELDS},
     }
 )

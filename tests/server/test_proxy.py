@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -101,6 +102,76 @@ def test_the_cookie_keeps_a_visitor_until_the_server_is_gone() -> None:
         status, head, body = ask(port, Cookie=cookies[gone])
         assert (status, body) == (200, left)
         assert head["Set-Cookie"].startswith(cookies[left])
+
+
+HOSTILE = {
+    "huge": "9" * 6_000,
+    "beyond a head": "9" * 70_000,
+    "unknown": "64",
+    "name of a server": "127.0.0.1:1",
+    "markup": "<script>1</script>",
+    "path": "../../etc/passwd",
+    "quoted": '"1"',
+    "empty": "",
+    "blanks": " 1 2 ",
+    "escapes": "%00%0d%0aSet-Cookie:%20x=y",
+    "not ASCII": "\u00e9\u2028",
+    "tab": "1\t2",
+    "zero byte": "1\x00",
+    "line end": "1\nX-Other: 1",
+    "control": "\x1b[2J\x07",
+}
+
+
+def raw(port: int, cookies: list[bytes]) -> bytes:
+    """The answer to a request with these cookie lines as they are."""
+    lines = [b"GET / HTTP/1.1", b"Host: x", b"Connection: close"]
+    request = b"\r\n".join([*lines, *(b"Cookie: " + each for each in cookies), b"", b""])
+    answer = b""
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+        with suppress(OSError):  # it may be refused before all of it is sent
+            connection.sendall(request)
+        with suppress(OSError):
+            while piece := connection.recv(65536):
+                answer += piece
+    return answer
+
+
+def test_hostile_cookies_name_nothing_inside_and_keep_nobody_out() -> None:
+    """Each is answered by a server, or refused in an answer that says nothing of the inside; a
+    visitor with a cookie is at the same server throughout."""
+    with small_servers() as (port, servers):
+        _, head, home = ask(port)
+        own = head["Set-Cookie"].split("; ")[0]
+        taken = f"{COOKIE}=".encode()
+        many = [b"; ".join(b"%sa%d=%d" % (taken[:4], n, n) for n in range(300))]
+        given = {
+            **{name: [taken + value.encode()] for name, value in HOSTILE.items()},
+            "many cookies": many,
+            "many lines": [b"a%d=1" % n for n in range(300)],
+            "one cookie often": [b"; ".join([taken + b"64"] * 200)],
+            "two servers": [taken + b"1; " + taken + b"2"],
+            "no value": [taken[:-1]],
+        }
+        inside = [b"haproxy", b"127.0.0.1", b"traceback", *(str(p).encode() for p in servers)]
+        for name, cookies in given.items():
+            answer = raw(port, cookies)
+            head_, _, body = answer.partition(b"\r\n\r\n")
+            status = head_.split(b" ")[1] if head_ else b""
+            assert status in (b"", b"200", b"400", b"431"), name
+            if status == b"200":
+                assert int(body) in servers, name
+            else:
+                told = answer.lower()
+                assert not [word for word in inside if word in told], (name, answer)
+            # Cookies of others are not set by it, and its own is valid.
+            for line in head_.split(b"\r\n")[1:]:
+                if line.lower().startswith(b"set-cookie:"):
+                    assert line.split(b": ", 1)[1].split(b";")[0] in (taken + b"1", taken + b"2")
+            status_, head, body = ask(port, Cookie=own)
+            assert (status_, body) == (200, home), name
+            assert "Set-Cookie" not in head
+        assert all(server.poll() is None for server in servers.values())
 
 
 def test_heads_that_are_never_finished_end_and_keep_nobody_waiting(

@@ -15,6 +15,7 @@ relevant, and R relevant before it:
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
@@ -56,17 +57,27 @@ class Measured:
     @property
     def rule(self) -> str:
         """The rule in one sentence, with its counts."""
-        without = self.left_out + self.as_zero
-        ties = "scores are averaged over all their orders."
-        if not without:
-            return f"Equal {ties}"
-        queries = part_of(without, self.counted + self.left_out, "query", "queries")
-        found = "is" if without == 1 else "are"
-        done = "count as 0" if self.as_zero else f"{found} left out"
-        if self.as_zero == 1:
-            done = "counts as 0"
-        grade = "a grade above 0" if self.lowest == 1 else f"grade {self.lowest} or more"
-        return f"{queries} no document of {grade} and {done}; equal {ties}"
+        return rule_of((self,))
+
+
+def rule_of(found: Iterable[Measured]) -> str:
+    """The rules of several measures in one sentence, with each count once."""
+    ties = "scores are averaged over all their orders."
+    told = list(dict.fromkeys(filter(None, map(_without_relevant, found))))
+    return f"{'; '.join(told)}; equal {ties}" if told else f"Equal {ties}"
+
+
+def _without_relevant(found: Measured) -> str:
+    """How queries without a relevant document count, as a clause; "" if there are none."""
+    without = found.left_out + found.as_zero
+    if not without:
+        return ""
+    queries = part_of(without, found.counted + found.left_out, "query", "queries")
+    done = f"{'is' if without == 1 else 'are'} left out"
+    if found.as_zero:
+        done = "counts as 0" if found.as_zero == 1 else "count as 0"
+    grade = "a grade above 0" if found.lowest == 1 else f"grade {found.lowest} or more"
+    return f"{queries} no document of {grade} and {done}"
 
 
 class Places(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
@@ -40,8 +41,8 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "page": ("page", "page_number", "page_no"),
         "offset": ("offset", "page_offset"),
         "session": (
-            "session", "session_id", "session_key", "user_session", "sid", "visit", "visit_id",
-            "user", "user_id", "client_id",
+            "session", "session_id", "session_key", "session_uuid", "user_session",
+            "user_session_id", "sid", "visit", "visit_id", "user", "user_id", "uid", "client_id",
             "search_session_id", "visitor_id", "cookie_id", "device_id", "customer_id",
             "anonymous_id",
         ),
@@ -232,6 +233,27 @@ def is_known_name(meaning: str, cell: str) -> bool:
 def names_of(meaning: str) -> tuple[str, ...]:
     """The names that a column of this meaning usually has, our own first."""
     return (*COLUMNS[meaning], *MORE_NAMES.get(meaning, ()))
+
+
+def may_be_session(cell: str) -> bool:
+    """Whether a name not in ``COLUMNS`` looks like that of a column of sessions or users.
+
+    >>> [may_be_session(name) for name in ("hashedUser", "ga-session-number", "user_agent")]
+    [True, True, False]
+    """
+    parts = _PARTS.findall(cell)
+    words = [part.lower() for part in parts]
+    while len(words) > 1 and words[-1] in _OF_AN_ID:
+        words.pop()
+    return bool(words) and words[-1] in _WHO
+
+
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_OF_AN_ID = frozenset({"id", "key", "hash", "uuid", "guid", "token", "number", "no", "code"})
+_WHO = frozenset(
+    {"session", "sessionid", "user", "userid", "visitor", "visit", "cookie", "device", "client",
+     "customer", "member", "account", "guest", "shopper", "person", "searcher", "browser"}
+)  # fmt: skip
 
 
 def require_columns(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ultr_core.errors import InputError, quoted
+from ultr_core.errors import InputError, number_in_text, quoted
 from ultr_core.files.kinds import expecting
 from ultr_core.files.log_columns import (
     COLUMNS,
@@ -19,6 +19,7 @@ from ultr_core.files.log_columns import (
     SEARCHES,
     ask_which,
     found_columns,
+    may_be_session,
     plain_name,
     require_columns,
 )
@@ -502,11 +503,33 @@ def _counted_log(
     log = replace(
         log, copies=copies, contrary=contrary, unused=unused, header=tuple(relation.first.header)
     )
+    if events is None and not {"impressions", "group", "page", "offset"} & columns.keys():
+        log = replace(log, ends=tuple(_ends(relation, places, log)))
+    if not {"session", "group"} & {*columns, *said}:
+        asked = tuple(name for name in log.not_used if may_be_session(name))
+        log = replace(log, perhaps_sessions=asked)
     notices[:0] = [text for text in (log.copied, log.contradicted, log.unused) if text]
     return replace(
         log, notices=(*notices, *joined, *_sentences(log, rows)), events=joined,
         longer=found.long,
     )  # fmt: skip
+
+
+def _ends(
+    relation: Relation, places: Mapping[tuple[Any, ...], Mapping[str, int]], log: PresentationLog
+) -> Iterator[tuple[str, int, int]]:
+    """Where each CSV file ends: its name, and query and position of its last whole row."""
+    numbers = {name: number for number, name in enumerate(log.query_names)}
+    for part in relation.parts:
+        found = places[part.layout]
+        for cells in part.last_rows():
+            if len(cells) <= max(found.values()):
+                continue
+            query = cells[found["query"]].strip() if "query" in found else ""
+            position = number_in_text(cells[found["position"]].strip())
+            if query in numbers and position.is_integer():
+                yield part.name, numbers[query], int(position) + 1 - log.first_position
+            break
 
 
 def _without_effect(

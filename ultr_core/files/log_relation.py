@@ -237,17 +237,29 @@ class Part:
             "open_quote",
         )
 
-    def require_closed(self, record: int, breaks: int) -> None:
-        """Raise InputError if the last record, of so many line breaks, has an open quotation."""
+    def _last_lines(self, number: int) -> list[bytes]:
         size = self.stream.seek(0, os.SEEK_END)
         self.stream.seek(max(size - 2 * ROW_BYTES.most, 0))
-        lines = self.stream.read().rstrip().split(b"\n")[-1 - breaks :]
+        return self.stream.read().rstrip().split(b"\n")[-number:]
+
+    def last_rows(self) -> Iterator[list[str]]:
+        """Cells of the last line of CSV and of the line above it, if each is a row."""
+        for line in reversed(self._last_lines(2) if self.is_csv else []):
+            text = line.decode("utf-8", "replace").rstrip("\r")
+            with suppress(csv.Error):
+                yield from csv.reader([text], delimiter=self.delimiter, strict=True)
+
+    def require_closed(self, record: int, breaks: int) -> None:
+        """Raise InputError if the last record, of so many line breaks, has an open quotation."""
+        lines = self._last_lines(1 + breaks)
         text = io.StringIO(b"\n".join(lines).decode("utf-8", "replace"), newline="")
         try:
             for _ in csv.reader(text, delimiter=self.delimiter, strict=True):
                 pass
-        except csv.Error:
-            raise self._never_closed(self.places([record])[record]) from None
+        except csv.Error as error:
+            # Of one line, other faults are no open quotation.
+            if breaks or "end of data" in str(error):
+                raise self._never_closed(self.places([record])[record]) from None
 
     def lost_ids(self, place: int) -> InputError:
         """The error for a column of ids that are floats of 2^53 or more."""

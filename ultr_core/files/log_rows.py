@@ -287,7 +287,8 @@ def _long_cell(relation: Relation, places: Places) -> InputError:
 def _require_closed(relation: Relation, keys: list[str]) -> None:
     """Raise InputError for a quotation mark that swallows the end of a file."""
     held = " OR ".join(f"contains({key}, chr(10))" for key in keys)
-    swallowed = bool(relation.run(f"SELECT 1 FROM counted WHERE {held} LIMIT 1"))
+    # A mark in the last line holds no line end, but what is behind it is one cell.
+    swallowed = bool(relation.run(f"SELECT 1 FROM counted WHERE short OR {held} LIMIT 1"))
     for part in relation.parts:
         if not (part.may_be_open or (part.quotes and swallowed)):
             continue
@@ -298,8 +299,9 @@ def _require_closed(relation: Relation, keys: list[str]) -> None:
             f"strlen(line) - strlen(replace(line, chr(10), '')) ELSE 0 END) FROM "
             f"(SELECT {every} AS line, row_number() OVER () AS n FROM {relation.scan_of(part)})"
         )[0]
-        if last and breaks // _MOST_BREAKS == last:
-            part.require_closed(int(last), int(breaks % _MOST_BREAKS))
+        if last:
+            of_last = breaks // _MOST_BREAKS == last
+            part.require_closed(int(last), int(breaks % _MOST_BREAKS) if of_last else 0)
         if part.may_be_open:
             part.require_last(int(last or 0))
 

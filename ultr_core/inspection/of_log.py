@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.errors import InputError, Remark, about, quoted
-from ultr_core.files.log_columns import SEARCHES, plain_name
+from ultr_core.files.log_columns import SEARCHES, in_words, plain_name
 from ultr_core.files.log_rows import (
     CLICK_WITHOUT_POSITION,
     CLICK_WITHOUT_VIEW,
@@ -96,6 +96,22 @@ def _columns(log: PresentationLog) -> Seen:
             f"matched with a corpus; clicks by position can still be read.{hint}",
         )
     return good(len(log.columns), f"Read {told}.")
+
+
+def _columns_not_used(log: PresentationLog) -> Seen | None:
+    names = log.not_used
+    if not names:
+        return None
+    told = f"Not used: {in_words(names)}."
+    if not log.perhaps_sessions:
+        return good(len(names), told)
+    asked = log.perhaps_sessions[0]
+    return warning(
+        len(names),
+        f"{told} No column was read as the session; if {quoted(asked)} names the session or user "
+        "of each row, say so, since clicks of a session depend on each other.",
+        "session",
+    )
 
 
 def _longer(log: PresentationLog) -> Seen | None:
@@ -323,6 +339,36 @@ def _rows_beyond(log: PresentationLog) -> tuple[float, int]:
     above = np.where(np.diff(at, prepend=-2) == 1, np.roll(shown, 1), 0)
     beyond = np.where(at % width > 0, np.maximum(shown - above, 0), 0)
     return float(beyond.sum() / shown.sum()), np.unique(at[beyond > 0] // width).size
+
+
+def _cut_off(log: PresentationLog) -> Seen | None:
+    """Files that end within a list, where all other lists of each query are equally long.
+
+    A file that was cut off has one list of its last query less at each position below its last.
+    """
+    if not log.ends:
+        return None
+    width = log.positions.size
+    place = np.searchsorted(log.positions, log.position)
+    at, of = np.unique(log.query.astype(np.int64) * width + place, return_inverse=True)
+    shown = np.bincount(of, log.impressions)
+    first = np.flatnonzero(np.diff(at // width, prepend=-1))
+    longest = np.maximum.reduceat(shown, first)
+    short = at[first[longest > np.minimum.reduceat(shown, first)]] // width
+    ends = {query: (file, position) for file, query, position in log.ends}
+    if not short.size or not set(short.tolist()) <= ends.keys():
+        return None
+    for query in short.tolist():
+        here = at // width == query
+        below = log.positions[at[here] % width] > ends[query][1]
+        if (shown[here] != shown[here].max() - below).any():
+            return None
+    file, position = ends[int(short[0])]
+    return warning(
+        int(short.size),
+        f"The last list of {file} ends at position {position:,}, and all other lists of its query "
+        "are longer, so the file may have been cut off; leave that list out.",
+    )
 
 
 def _doubtful_query(log: PresentationLog) -> Seen | None:
@@ -609,6 +655,7 @@ def _or_lost(
 
 CHECKS = (
     Check("columns", "Columns", _columns),
+    Check("columns_not_used", "Columns that are not used", _columns_not_used),
     Check("longer", "Rows with more columns", _longer),
     Check("copies", "Files with the same content", _copies),
     Check("unused", "What was not used", _unused),
@@ -622,6 +669,7 @@ CHECKS = (
     Check("only_clicks", "Rows that were not clicked", _or_lost(_only_clicks)),
     Check("repeated_rows", "Rows that occur twice", _repeated_rows),
     Check("rows_per_position", "Rows at each position", _or_lost(_rows_per_position)),
+    Check("cut_off", "A file that ends within a list", _cut_off),
     Check("without_id", "Rows that belong to no presentation", _without_id),
     Check("beside", "Two documents at one position", _beside),
     Check("presentations", "Presentations", _presentations),

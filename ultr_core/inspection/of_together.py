@@ -42,7 +42,7 @@ from ultr_core.propensity import (
 from ultr_core.propensity.row_numbers import LEAST_PROPENSITY
 from ultr_core.risk import too_few_clicks
 from ultr_core.users import ClickLog, ExaminationCurve, TableCurve
-from ultr_core.words import counted
+from ultr_core.words import counted, part_of
 
 MANY_UNSHOWN = 0.05
 """Share of candidates never shown from which rankers are not compared: they lie where the log's
@@ -78,7 +78,8 @@ class Unshown:
     other draws show. depth: the lowest position that half of the draws' queries reach. clicks_only:
     whether every impression was clicked, so that the log does not say what was shown. sees: what
     the estimator divides by. top: share of the top ``places`` places of the judged ranker
-    ``top_of`` taken by candidates never shown, over all draws.
+    ``top_of`` taken by candidates never shown, over all draws. lists: how many of the ``draws``
+    leave out candidates that other lists of their query show; a lower bound unless ``lists_known``.
     """
 
     candidates: int
@@ -90,6 +91,9 @@ class Unshown:
     top: float = 0.0
     top_of: str = ""
     sometimes: float = 0.0
+    lists: int = 0
+    lists_known: bool = True
+    draws: int = 0
 
     @property
     def places(self) -> int:
@@ -131,6 +135,12 @@ class Unshown:
             found = f"{self.never:,} of {candidates} ({share}) {noun} never shown"
             return f"{found}{self._held}"
         return ""
+
+    @property
+    def lists_in_words(self) -> str:
+        """How many lists leave out candidates that others show, up to the verb."""
+        found = part_of(self.lists, self.draws, "list", does="leaves out", do="leave out")
+        return found if self.lists_known else f"At least {found}"
 
     @property
     def _held(self) -> str:
@@ -252,6 +262,7 @@ def unshown_candidates(
     pairs = float(of_document.sum())
     left_out = np.maximum(of_document - shown, 0)
     depth = _usual_depth(log)
+    lists, known = _lists_leaving_out(log, np.where(never, 0, left_out))
     top, top_of = max(
         ((_on_top(never, ranks, of_document, min(TOP, depth)), name)
          for name, ranks in rankers.items()),
@@ -267,7 +278,36 @@ def unshown_candidates(
         top=top,
         top_of=top_of,
         sometimes=float(left_out[~never].sum()) / pairs if pairs else 0.0,
+        lists=lists,
+        lists_known=known,
+        draws=log.query_draws,
     )
+
+
+def _lists_leaving_out(log: ClickLog, left_out: NDArray[np.float64]) -> tuple[int, bool]:
+    """Lists that leave out candidates which other lists of their query show, and whether exactly.
+
+    left_out: draws without each candidate, [documents], 0 for those never shown. Where a query has
+    K candidates that are sometimes shown, and no impression below rank K, a list shows all of them
+    if and only if it has a rank K. Otherwise one candidate's draws are the least there can be, and
+    the sum over candidates the most.
+    """
+    query = query_of_document(log.query_offsets)
+    queries = log.draws.size
+    least, most, shown = np.zeros(queries), np.zeros(queries), np.zeros(queries)
+    np.maximum.at(least, query, left_out)
+    np.add.at(most, query, left_out)
+    most = np.minimum(most, log.draws)
+    some = log.impressions > 0
+    of_row, rank = query[log.document[some]], log.rank[some]
+    different = np.bincount(query, log.impressions_per_document > 0, queries)
+    last = rank == different[of_row]
+    np.add.at(shown, of_row[last], log.impressions[some][last])
+    deepest = np.zeros(queries)
+    np.maximum.at(deepest, of_row, rank)
+    by_rank = (deepest <= different) & (log.draws - shown >= least) & (log.draws - shown <= most)
+    known = (least == most) | by_rank
+    return int(np.where(by_rank, log.draws - shown, least).sum()), bool(known.all())
 
 
 def seen_impressions(log: ClickLog, curve: ExaminationCurve | None = None) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
-from ultr_core.corpus.measures import Measure, measure_named
+from ultr_core.corpus.measures import Measure, measure_named, rule_of
 from ultr_core.errors import InputError, named
 from ultr_core.fields import Choice, Field, Switch
 from ultr_core.files.log_reading import SHOWN_WHOLE
@@ -39,16 +39,17 @@ from ultr_core.own_data.evaluation import (
     INTERVALS_ARE_FOR,
     MEAN_RANK_BY_GRADES,
     NDCG,
-    NDCG_CUTOFF,
     SHOWN_CLIP,
     Evaluation,
     RankerDifference,
+    TrueQuality,
     evaluate_ranker,
     judge_by,
 )
 from ultr_core.own_data.provenance import Provenance, trained_on
 from ultr_core.propensity import ESTIMATORS
 from ultr_core.users import ClickLog
+from ultr_core.users.grouped_log import BY_PRESENTATION
 from ultr_core.words import counted
 
 _EVERY = [one for one in ESTIMATORS.values() if one.beside_others]
@@ -131,6 +132,10 @@ class Evidence:
             + "."
         )
         print()
+        if self.gate is not None:
+            print(self.gate.sentence)
+        print(self.against.sentence)
+        print()
         wide = max(22, *(len(report.label) + 1 for report in result.reports.values()))
         print(f"{'estimate':{wide}}{'value':>10}  95% interval")
         for report in result.reports.values():
@@ -143,29 +148,41 @@ class Evidence:
         if self.risk_of_shown is not None:
             by = f"by {result.judged.label}, from the same clicks"
             print(f"{'What users saw':{wide}}{self.risk_of_shown:10.3f}  {by}")
-        print(INTERVALS_ARE_FOR)
+        print(f"{_independent(result.intervals)} {INTERVALS_ARE_FOR}")
         for assumed in result.assumptions:
             print(f"  {assumed}")
-        true = result.true
-        if true is not None:
-            print()
-            once = f"risk, each query counted once. {true.rule}"
-            print(f"{'From the grades':22}{true.risk:10.3f}  {once}")
-            print(f"{'':22}{true.risk_of_log:10.3f}  risk, queries counted as often as in the log")
-            print(f"{'':22}{true.mean_rank:10.3f}  {MEAN_RANK_BY_GRADES}")
-            ndcg = true.ndcg
-            print(f"{'':22}{ndcg.value:10.3f}  NDCG@{NDCG_CUTOFF}, {NDCG.words}. {ndcg.rule}")
-            for measure, mean in true.measures.items():
-                print(f"{measure.name:22}{mean.value:10.3f}  {measure.words}. {mean.rule}")
-        print()
         # The values are above, and what was never shown is below.
-        for said in (result.about_level, self.against.sentence):
-            print(said, end="\n" if said else "")
-        if self.gate is not None:
-            print(self.gate.sentence)
+        print(result.about_level, end="\n" if result.about_level else "")
         print()
-        for finding in self.checks.findings:
+        if result.true is not None:
+            _show_grades(result.true)
+        for finding in self.checks.warnings:
             print(finding_line(finding))
+        good = len(self.checks.findings) - len(self.checks.warnings)
+        other = "other check" if self.checks.warnings else "check"
+        print(f"  {'good':8}{counted(good, other)} of log, corpus and propensities.")
+
+
+def _independent(intervals: str) -> str:
+    """What intervals take as independent, in a sentence."""
+    if intervals == BY_PRESENTATION:
+        return "Intervals treat presentations as independent."
+    return f"Clicks of one session may depend on each other: {intervals}."
+
+
+def _show_grades(true: TrueQuality) -> None:
+    """Print what the grades say, and once how queries without a relevant document count."""
+    measures = {NDCG: true.ndcg, **true.measures}
+    wide = max(22, *(len(measure.name) + 1 for measure in measures))
+    print(
+        f"{'From the grades':{wide}}{true.risk:10.3f}  risk, each query counted once. {true.rule}"
+    )
+    print(f"{'':{wide}}{true.risk_of_log:10.3f}  risk, queries counted as often as in the log")
+    print(f"{'':{wide}}{true.mean_rank:10.3f}  {MEAN_RANK_BY_GRADES}")
+    for measure, mean in measures.items():
+        print(f"{measure.name:{wide}}{mean.value:10.3f}  {measure.words}")
+    print(rule_of(measures.values()))
+    print()
 
 
 def run(given: Given) -> Evidence:

@@ -19,7 +19,7 @@ from ultr_core.curve_values import CURVES, CurveField
 from ultr_core.errors import InputError
 from ultr_core.fields import Choice, Choices, Field, Number, Switch
 from ultr_core.jobs.files import File, protect_inputs
-from ultr_core.jobs.output import CHECK_FAILED, OK, option_of, print_json, print_notes
+from ultr_core.jobs.output import BAD_INPUT, CHECK_FAILED, OK, option_of, print_json, print_notes
 from ultr_core.settings import ALL_FIELDS, POSITION_FIELDS, Settings
 from ultr_core.words import as_argument
 
@@ -129,7 +129,8 @@ class Job:
     options: the fields of the command, as positional arguments and as options. A field without a
     label takes its name from the command line. settings: the fields of the settings that matter.
     show: prints what the call returned; as_dict: its JSON, None for a job without ``--json``.
-    passed: whether the exit code is 0. notes: the end of the help, with its line breaks if
+    passed: whether the exit code is 0. refused: whether something given could not be used, though
+    the rest was. notes: the end of the help, with its line breaks if
     ``as_typed``. pages: by address.
     """
 
@@ -140,6 +141,7 @@ class Job:
     show: Callable[[Any], None] = lambda _: None
     as_dict: Callable[[Any], dict[str, Any]] | None = None
     passed: Callable[[Any], bool] = lambda _: True
+    refused: Callable[[Any], bool] = lambda _: False
     notes: str = ""
     as_typed: bool = False
     pages: Mapping[str, Page] = field(default_factory=dict)
@@ -227,6 +229,8 @@ class Job:
             print_json(self.as_dict(result))
         else:
             self.show(result)
+        if self.refused(result):
+            return BAD_INPUT
         return OK if self.passed(result) else CHECK_FAILED
 
     def words(self, values: Mapping[str, Any]) -> list[str]:

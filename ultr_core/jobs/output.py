@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from types import MappingProxyType
 from typing import Any
 
-from ultr_core.errors import about, with_remedy
+from ultr_core.errors import InputError, about, one_line, with_remedy
 from ultr_core.findings import Finding
 
 OK, CHECK_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -71,6 +71,16 @@ def print_notes(notices: Iterable[str]) -> None:
     """Print sentences that a reader should see beside the result."""
     for notice in notices:
         print(f"note: {with_option(notice)}", file=sys.stderr)
+
+
+def print_error(error: InputError) -> None:
+    """Print an error on standard error, on one line and with the option that repairs it."""
+    text = one_line(with_option(error))
+    text = text if len(text) <= _LONGEST else text[:_LONGEST] + " ..."
+    print(f"error: {text}", file=sys.stderr, flush=True)
+
+
+_LONGEST = 1_000  # characters of an error
 
 
 def finding_line(finding: Finding) -> str:

@@ -46,9 +46,8 @@ _FIT_TAKEN_AS_KNOWN = (
 )
 
 _UNKNOWN = (
-    "If these clicks, or some of them, trained the ranker, the promise does not hold, except for "
-    "scores by fold, where each query is scored by a ranker trained on the clicks of other "
-    "queries."
+    "This holds only if the ranker was not trained on these clicks. Scores by fold are an "
+    "exception: each query is scored by a ranker trained on other queries."
 )
 _UNTESTED = "candidates that were never shown decide the sign, and no click tests them"
 _IF_RIGHT = "The propensities are assumed to be correct."

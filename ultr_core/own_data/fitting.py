@@ -84,7 +84,7 @@ def default_estimator(
     if found.clicks_only or found.withheld or not found.sometimes:
         return usual, ()
     told = (
-        "Lists leave out candidates that other lists of the same query show, so "
+        f"{found.lists_in_words} candidates that other lists of the same query show, so "
         f"{_BY_DOCUMENT.label} replaces {usual.label}: it divides by the mean examination of a "
         "document over all presentations."
     )

@@ -103,7 +103,9 @@ class PresentationLog:
     same content as another file, and the name of that file. contrary: how many clicks have a
     different position or query from their view, and how many clicks have a view. unused: sentences
     about columns and options that were not used; "" if there are none. header: names of all columns
-    of the first file.
+    of the first file. perhaps_sessions: those that may be sessions, if none was read as sessions and
+    the reader has not said that there are none. ends: for CSV files whose rows are shown documents,
+    the file's name and the query and position of its last row.
     """
 
     query: Numbers
@@ -133,6 +135,14 @@ class PresentationLog:
     copies: tuple[tuple[str, str], ...] = ()
     contrary: tuple[int, int] = (0, 0)
     unused: str = ""
+    perhaps_sessions: tuple[str, ...] = ()
+    ends: tuple[tuple[str, int, int], ...] = ()
+
+    @property
+    def not_used(self) -> tuple[str, ...]:
+        """The columns of the first file that were read as nothing."""
+        used = set(self.columns.values())
+        return tuple(name for name in self.header if name.strip() and name not in used)
 
     @property
     def lost(self) -> str:

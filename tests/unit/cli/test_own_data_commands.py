@@ -217,8 +217,25 @@ def test_the_gate_passes_the_best_ranker_and_none_that_was_trained_on_the_log(
     assert (found["trained"]["bound"], bool(found["trained"]["declined"])) == (None, True)
     assert result["against_shown"]["withheld"]
     assert result["gate"]["declined"] in result["against_shown"]["sentence"]
+    # The gate's decision and the verdict come first, and checks that are good in one line.
     assert main(["evaluate", *files, "--scores", str(worst), "--gate"]) == 1
-    assert found["worst"]["sentence"] in capsys.readouterr().out.splitlines()
+    lines = capsys.readouterr().out.splitlines()
+    said = [line for line in lines if line][1:3]
+    assert said[0] == found["worst"]["sentence"]
+    against = told(capsys, "evaluate", *files, "--scores", str(worst))
+    assert said[1] == against["against_shown"]["sentence"]
+    verdicts = [each["verdict"] for each in against["checks"]["findings"]]
+    assert sum(line.startswith("  good ") for line in lines) == 1
+    assert sum(line.startswith(("  warning ", "  stop ")) for line in lines) == len(
+        [verdict for verdict in verdicts if verdict != "good"]
+    )
+    assert mentions(lines[-1], verdicts.count("good"))
+    # Measures have different names, whatever their case, and one rule for what is left out.
+    names = [line.split("  ")[0].lower() for line in lines if re.match(r"(nDCG|RR|AP|P)[(@]", line)]
+    assert len(set(names)) == len(names) == 5
+    assert sum("all their orders" in line for line in lines) == 1
+    assert against["intervals"] == "intervals by presentation"
+    assert sum("independent" in line for line in lines) == 1
 
 
 def test_help_says_what_a_setting_does_in_this_command(capsys: pytest.CaptureFixture[str]) -> None:

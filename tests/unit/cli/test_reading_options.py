@@ -273,3 +273,39 @@ def test_a_long_read_is_stopped_by_ctrl_c(tmp_path: Path, name: str) -> None:
     assert process.returncode == 130, error
     assert time.monotonic() - started < 20
     assert b"Traceback" not in error
+
+
+GOOD = "query,document,position,click\nq,a,1,1\nq,b,2,0\n"
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 1, 0, 2), (2, 3, 1, 0)])
+def test_a_file_that_cannot_be_read_keeps_no_other_from_its_check(
+    order: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    files = {
+        "one.csv": GOOD.encode(), "torn.csv": (GOOD + 'q,"c,3,0').encode(), "bytes.bin": b"\0\1",
+        "two.csv": GOOD.encode(),
+    }  # fmt: skip
+    for name, data in files.items():
+        Path(name).write_bytes(data)
+    given = [list(files)[place] for place in order]
+    assert main(["check", *given]) == 2
+    shown = capsys.readouterr()
+    assert [line.partition(":")[0] for line in shown.out.splitlines() if ": log" in line] == [
+        name for name in given if name in ("one.csv", "two.csv")
+    ]
+    errors = shown.err.splitlines()
+    assert len(errors) == 2
+    bad = [name for name in given if name in ("torn.csv", "bytes.bin")]
+    assert all(mentions(error, name) for error, name in zip(errors, bad, strict=True))
+    assert main(["check", *given, "--json"]) == 2
+    found = json.loads(capsys.readouterr().out)
+    assert len(found["files"]) == 2
+    assert [each["name"] for each in found["refused"]] == bad
+    for alone in bad:
+        assert main(["check", alone]) == 2
+        assert capsys.readouterr().out == ""
+    assert main(["check", "one.csv", "two.csv", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["refused"] == []

@@ -33,7 +33,7 @@ def test_the_walk_works_when_copied(
         assert command[:3] == ["python", "-m", "ultr_core"]
         assert main(command[3:]) == 0, capsys.readouterr().err
         told[command[3]] = capsys.readouterr().out
-    assert "NDCG@10" in told["evaluate"]
+    assert "nDCG(dcg='exp-log2')@10" in told["evaluate"]
     assert "Harvesting" in told["propensities"]
     example = re.search(r"```python\n(.*?)```", section, re.DOTALL)
     assert example is not None

@@ -146,6 +146,32 @@ def test_a_quotation_that_is_never_closed_hides_no_rows(row: str, rows: int) -> 
         parse_log(HEADER + "q,a,1,1\n" + row + "q,c,1,1\n" * rows)
 
 
+@pytest.mark.parametrize("end", ["", "\r\n"])
+@pytest.mark.parametrize(
+    ("before", "row"),
+    [
+        ("", '"q,c,3,0'),
+        ("", 'q,c,3,0,"x'),
+        ('q,"d, e",2,0\n', 'q,"c'),
+        ('q,"d\ne",2,0\n', 'q,"c,3,0'),
+        ('q,5" lamp,2,0\n', 'q,"c,3,0'),  # an even number of marks
+    ],
+)
+def test_a_quotation_opened_in_the_last_line_is_called_that(
+    before: str, row: str, end: str
+) -> None:
+    """Not a row of too few columns: a file that was cut off, or a stray mark."""
+    line = 2 + before.count("\n") + 1
+    with refused("open_quote", f"Line {line}"):
+        parse_log(f"{HEADER}q,a,1,1\n{before}{row}{end}")
+
+
+@pytest.mark.parametrize("row", ['q,5" lamp,3,0', 'q,"d ""e""",3,0', 'q,"d\ne",3,0', "q,c,3"])
+def test_a_last_line_with_other_marks_is_read(row: str) -> None:
+    found = parse_log(f'{HEADER}q,a,1,1\nq,5" lamp,2,0\n{row}\n')
+    assert found.rows + sum(fault.rows for fault in found.faults) == 3
+
+
 @pytest.mark.parametrize("more", [0, 1, 20])
 @pytest.mark.parametrize(
     ("first", "last"),

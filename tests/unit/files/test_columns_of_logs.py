@@ -9,9 +9,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.meaning import mentions, refused
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, about
 from ultr_core.files import log_files, parse_log, read_log
-from ultr_core.files.log_columns import COLUMNS, found_columns, parse_columns, require_columns
+from ultr_core.files.log_columns import (
+    COLUMNS,
+    NO_COLUMN,
+    found_columns,
+    parse_columns,
+    require_columns,
+)
 from ultr_core.files.log_reading import Reading
 from ultr_core.inspection import inspect_log
 
@@ -73,6 +79,9 @@ GUESSES = {
     "visitor_id,query,sku,item_position,has_click": "query document position click session",
     "user_session,query,sku,position,click": "query document position click session",
     "sid,query,sku,position,click": "query document position click session",
+    "uid,query,sku,position,click": "query document position click session",
+    "Session-Key,query,sku,position,click": "query document position click session",
+    "userSessionId,query,sku,position,click": "query document position click session",
     "qid,doc,pos,rank,click": "",
     "qid,doc,rank,clicked,is_click": "",
     "qid,doc,rank,isClick,is_click": "",
@@ -278,3 +287,29 @@ def test_a_column_for_two_meanings_is_refused() -> None:
 def test_rows_without_impressions_have_no_rate() -> None:
     log = parse_log("query,document,position,impressions,clicks\nq,a,1,0,0\nq,b,2,0,0\n")
     assert not any(mentions(each.sentence, "nan") for each in inspect_log(log).findings)
+
+
+@pytest.mark.parametrize("name", ["hashed_user", "gaSession", "visitor-hash", "shopper_uuid"])
+def test_a_column_that_may_be_the_session_is_asked_about(name: str) -> None:
+    data = f"query,doc,{name},lang,rank,click\nq,a,u,en,1,1\nq,b,u,en,2,0\n".encode()
+    told = inspect_log(parse_log(data)).finding("columns_not_used")
+    assert (told.severity, told.value, about(told.sentence)) == ("warning", 2, "session")
+    assert mentions(told.sentence, f"'{name}'", "'lang'")
+    for columns in ({"session": name}, {"session": NO_COLUMN}):
+        found = inspect_log(parse_log(data, columns=columns)).finding("columns_not_used")
+        assert found.severity == "good"
+        assert mentions(found.sentence, "'lang'")
+    assert not parse_log(data.replace(b"lang", b"sid")).perhaps_sessions
+
+
+@pytest.mark.parametrize("name", ["user_agent", "device_type", "session_length", "lang", "users"])
+def test_other_columns_are_listed_and_no_more(name: str) -> None:
+    found = parse_log(f"query,doc,{name},rank,click\nq,a,u,1,1\nq,b,u,2,0\n".encode())
+    told = inspect_log(found).finding("columns_not_used")
+    assert (told.severity, told.value) == ("good", 1)
+    assert mentions(told.sentence, f"'{name}'")
+
+
+def test_nothing_is_said_where_every_column_is_used() -> None:
+    found = inspect_log(parse_log(b"query,doc,rank,click\nq,a,1,1\nq,b,2,0\n"))
+    assert "columns_not_used" not in {finding.key for finding in found.findings}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,8 @@ import pytest
 from scripts import cut_lists
 from tests.meaning import mentions
 from ultr_core.corpus import Corpus
-from ultr_core.inspection import unshown_candidates
+from ultr_core.files import parse_log
+from ultr_core.inspection import inspect_log, unshown_candidates
 from ultr_core.own_data.agreement import ranks_over_draws, shown_ranks
 from ultr_core.own_data.deployment import gate
 from ultr_core.own_data.evaluation import Judge, compare_with_shown, default_judge, unseen_part
@@ -111,3 +113,69 @@ def test_intervals_hold_where_lists_leave_out_4_percent(of: cut_lists.World, kin
     for _, _, told in cut_lists.rows(of, kind, 0.04, 30_000, 40, seed=3).values():
         assert told.shown == 0 or told.held >= 34 / 40
         assert told.shown == 0 or told.wrong == 0
+
+
+def of_lists(lists: list[tuple[int, list[int]]], queries: int, candidates: int) -> ClickLog:
+    """A log of lists, each of a query and its documents, all clicked at rank 1."""
+    rows = Counter(
+        (query * candidates + document, rank)
+        for query, shown in lists
+        for rank, document in enumerate(shown, 1)
+    )
+    document, rank = np.array(list(rows)).T
+    impressions = np.array(list(rows.values()))
+    draws = np.bincount([query for query, _ in lists], minlength=queries)
+    offsets = candidates * np.arange(queries + 1)
+    return ClickLog(
+        document, rank, impressions, impressions * (rank == 1), len(lists), offsets, draws=draws,
+        whole_lists=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_the_number_of_lists_that_leave_out_is_exact_or_the_least(ordered: bool) -> None:
+    """500 random logs, against a count list by list; lists that are cut give the exact number."""
+    random = np.random.default_rng(5)
+    exact = 0
+    for _ in range(500):
+        lists = []
+        for _ in range(int(random.integers(1, 9))):
+            shown = random.permutation(4)[: random.integers(1, 5)] if not ordered else range(4)
+            cut = int(random.integers(1, 5)) if ordered else 4
+            lists.append((int(random.integers(2)), [int(d) for d in shown][:cut]))
+        ever = {q: set().union(*(s for of, s in lists if of == q)) for q in range(2)}
+        truth = sum(set(shown) < ever[query] for query, shown in lists)
+        found = unshown_candidates(of_lists(lists, 2, 4), CURVE, sees="document")
+        assert found.draws == len(lists)
+        assert found.lists == truth if found.lists_known else found.lists <= truth
+        assert bool(found.lists) == bool(truth) == bool(found.sometimes)
+        exact += found.lists_known
+    assert exact == 500
+
+
+def test_one_list_of_many_is_told_as_one() -> None:
+    lists = [(0, [0, 1, 2, 3])] * 265 + [(0, [0])]
+    _, told = default_estimator(of_lists(lists, 1, 4), CURVE)
+    assert mentions(told[0], "1 of 266")
+
+
+@pytest.mark.parametrize("end", ["\n", "", "\r\n"])
+def test_a_file_that_ends_within_a_list_may_be_cut_off(end: str) -> None:
+    """Cut at each row of its last list, and within a row."""
+    lists = [
+        [f"{q},{q}{d},{d},{int(d == 1)}" for d in range(1, 5)] for q in ("p", "q", "p", "q", "q")
+    ]
+    rows = [row for shown in lists for row in shown]
+    for left in range(1, 5):
+        text = "query,document,position,click\n" + "\n".join(rows[: 16 + left]) + end
+        found = {finding.key: finding for finding in inspect_log(parse_log(text, "x")).findings}
+        assert ("cut_off" in found) == (left < 4)
+        if left < 4:
+            assert mentions(found["cut_off"].sentence, "x", left)
+            torn = text.rstrip() + f"\nq,q{left + 1}"
+            assert inspect_log(parse_log(torn, "x")).finding("cut_off").value == 1
+    # A list that is short elsewhere is no sign of it.
+    every = [row for shown in lists for row in shown]
+    for rows in (lists[0] + lists[1][:2] + lists[2] + lists[3], every[:-1] + lists[0][:2]):
+        text = "\n".join(["query,document,position,click", *rows])
+        assert "cut_off" not in {f.key for f in inspect_log(parse_log(text)).findings}
