@@ -79,12 +79,23 @@ def section_words(place: str) -> str:
     return numbers + found[2]
 
 
+def without_comma(label: str) -> str:
+    """A label whose part after a comma is in brackets, so that more words can follow.
+
+    >>> without_comma("Two towers, product"), without_comma("Policy-aware (mixture, known ρ)")
+    ('Two towers (product)', 'Policy-aware (mixture, known ρ)')
+    """
+    name, _, more = label.partition(", ")
+    return label if not more or "(" in name else f"{name} ({more})"
+
+
 def in_sentence(label: str) -> str:
     """A label inside a sentence: a capital that begins it goes, unless more are in its first word.
 
     >>> in_sentence("Clipped, τ = 0.1"), in_sentence("IPS"), in_sentence("Plackett-Luce")
-    ('clipped, τ = 0.1', 'IPS', 'Plackett-Luce')
+    ('clipped (τ = 0.1)', 'IPS', 'Plackett-Luce')
     """
+    label = without_comma(label)
     first = label.split(maxsplit=1)[0]
     return label if first[1:] != first[1:].lower() else f"{label[0].lower()}{label[1:]}"
 

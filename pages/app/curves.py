@@ -63,9 +63,9 @@ def curve_control() -> DeltaGenerator | None:
     with opened:
         if opened.open:
             st.markdown(
-                "Set examination rank by rank instead of (1/r)^η: type or paste numbers for ranks "
-                "1, 2, …, or upload a CSV file with the columns rank and propensity. To estimate "
-                "a curve, open the Propensities page."
+                r"Set examination rank by rank instead of $(1/r)^{\eta}$: type or paste numbers "
+                "for ranks 1, 2, …, or upload a CSV file with the columns rank and propensity. To "
+                "estimate a curve, open the Propensities page."
             )
             picture = st.container()
         for name, field in CURVES.items():

@@ -56,10 +56,10 @@ def shown(text: object) -> str:
 def prose(text: str) -> str:
     """Words of the lab's own, in which only `code` between backticks is read as Markdown.
 
-    Outside of code, numbers below 0 get their minus sign.
+    Outside of code, numbers below 0 get their minus sign, and formulas are set.
     """
     parts = text.split("`")
-    parts[::2] = (_broken(with_minus(part)) for part in parts[::2])
+    parts[::2] = (set_formulas(_broken(with_minus(part))) for part in parts[::2])
     return "`".join(parts)
 
 

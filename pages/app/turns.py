@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Generic, TypeVar
 
@@ -37,7 +37,8 @@ class _Order(Generic[CellT]):
     """What one visitor waits for: cells in order, the first ``urgent`` of them before others'.
 
     ``ticket`` is the visitor's place in the line, ``served`` says whether a cell of this order has
-    been begun; the first ``done`` cells are made.
+    been begun; the first ``done`` cells are made or refused. ``refused``: by cell what making it,
+    or one that it needs, has raised; ``told``: whether the visitor has heard of it.
     """
 
     cells: Sequence[CellT]
@@ -46,7 +47,13 @@ class _Order(Generic[CellT]):
     seen: float
     done: int = 0
     served: bool = False
-    error: Exception | None = None
+    refused: dict[CellT, Exception] = field(default_factory=dict)
+    told: bool = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing is left to be made."""
+        return self.done == len(self.cells)
 
 
 class TrainingQueue(Generic[CellT]):
@@ -60,7 +67,8 @@ class TrainingQueue(Generic[CellT]):
 
     ``known(cell)`` says whether a cell is made, ``make`` makes and remembers it, ``room(cell,
     wanted)`` is how many of ``wanted`` cells like this one can be made at once, and ``needs(cell)``
-    are cells that it is computed from: it waits while one of them is being made.
+    are cells that it is computed from: it waits while one of them is being made. A cell that cannot
+    be made is refused, and so is what needs it; the visitor's other cells are made all the same.
     """
 
     def __init__(
@@ -91,15 +99,15 @@ class TrainingQueue(Generic[CellT]):
         """
         with self._changed:
             former = self._orders.get(visitor)
-            if former is not None and former.cells == cells:
+            if former is not None and former.cells == cells and not (former.ended and former.told):
                 former.seen = self._clock()
                 return
             self._tickets += 1
             waited = former is not None and not former.served
             ticket = former.ticket if former is not None and waited else self._tickets
             order = _Order(cells, urgent, ticket, self._clock())
-            self._skip_known(order)
-            if order.done == len(cells):
+            self._skip_settled(order)
+            if order.ended:
                 self._orders.pop(visitor, None)
                 return
             self._orders[visitor] = order
@@ -114,21 +122,21 @@ class TrainingQueue(Generic[CellT]):
     def wait(self, visitor: str, cell: CellT, seconds: float) -> bool:
         """Whether ``cell`` has been made, after waiting for it at most ``seconds``.
 
-        If it has not, raises what making a cell of this visitor has raised.
+        If it is refused, raises what making it has raised.
         """
 
         def ready() -> bool:
             order = self._orders.get(visitor)
-            return order is None or order.error is not None or self._known(cell)
+            return order is None or order.ended or cell in order.refused or self._known(cell)
 
         with self._changed:
             self._see(visitor)
             made = self._changed.wait_for(ready, seconds)
             self._see(visitor)
             order = self._orders.get(visitor)
-            if order is not None and order.error is not None and not self._known(cell):
-                del self._orders[visitor]
-                raise order.error
+            if order is not None and cell in order.refused and not self._known(cell):
+                order.told = True
+                raise order.refused[cell]
         return made
 
     def before(self, visitor: str) -> int:
@@ -152,16 +160,16 @@ class TrainingQueue(Generic[CellT]):
             others = [
                 order
                 for name, order in self._orders.items()
-                if name != visitor and self._alive(order)
+                if name != visitor and self._alive(order) and not order.ended
             ]
             return len(others) > FEW or any(other.done < other.urgent for other in others)
 
     def done(self, visitor: str) -> bool:
-        """Whether nothing is left to do for this visitor: all is made, or some cannot be."""
+        """Whether nothing is left to do for this visitor: all is made that can be."""
         with self._changed:
             self._see(visitor)
             order = self._orders.get(visitor)
-            return order is None or order.error is not None
+            return order is None or order.ended
 
     def _see(self, visitor: str) -> None:
         if visitor in self._orders:
@@ -170,20 +178,30 @@ class TrainingQueue(Generic[CellT]):
     def _alive(self, order: _Order[CellT]) -> bool:
         return self._clock() - order.seen < FORGOTTEN
 
-    def _skip_known(self, order: _Order[CellT]) -> None:
-        while order.done < len(order.cells) and self._known(order.cells[order.done]):
+    def _settled(self, order: _Order[CellT], cell: CellT) -> bool:
+        return cell in order.refused or self._known(cell)
+
+    def _skip_settled(self, order: _Order[CellT]) -> None:
+        while not order.ended and self._settled(order, order.cells[order.done]):
             order.done += 1
+
+    def _refuse(self, order: _Order[CellT], cell: CellT, error: Exception) -> None:
+        """Refuse a cell, and in turn what needs it."""
+        order.refused[cell] = error
+        for other in order.cells:
+            if other not in order.refused and cell in self._needs(other):
+                self._refuse(order, other, error)
 
     def _waiting(self) -> list[tuple[tuple[bool, int], _Order[CellT], CellT]]:
         """Turn, order and next cell of each order that has a cell to be handed out."""
         found = []
         for order in self._orders.values():
-            if order.error is None:
-                for number in range(order.done, len(order.cells)):
-                    cell = order.cells[number]
-                    if not (cell in self._making or self._known(cell) or self._too_early(cell)):
-                        found.append(((number >= order.urgent, order.ticket), order, cell))
-                        break
+            for number in range(order.done, len(order.cells)):
+                cell = order.cells[number]
+                begun = cell in self._making or self._settled(order, cell)
+                if not begun and not self._too_early(cell):
+                    found.append(((number >= order.urgent, order.ticket), order, cell))
+                    break
         return found
 
     def _too_early(self, cell: CellT) -> bool:
@@ -224,10 +242,11 @@ class TrainingQueue(Generic[CellT]):
             with self._changed:
                 self._idle += 1
                 del self._making[cell]
-                order.error = order.error or error
+                if error is not None:
+                    self._refuse(order, cell, error)
                 for visitor, other in list(self._orders.items()):
-                    self._skip_known(other)
-                    if other.done == len(other.cells):
+                    self._skip_settled(other)
+                    if other.ended and not other.refused:
                         del self._orders[visitor]
                 if order.done >= order.urgent:
                     self._to_the_end(order)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pages.app.markdown import set_formulas, told
+from pages.app.markdown import prose, set_formulas, told
+from ultr_core.claims import CLAIMS, READINGS
 from ultr_core.jobs.links import page_values
 from ultr_core.settings import PARAMETERS
 
@@ -27,6 +28,14 @@ def test_messages_with_escaped_signs_have_formulas() -> None:
     assert told("Fitted power law: p = (1/r)^η with η = 0.7.") == (
         r"Fitted power law: p = $(1/r)^{\eta}$ with η = 0.7."
     )
+
+
+def test_no_text_of_a_claim_has_a_raw_power() -> None:
+    texts = [text for entry in CLAIMS.values() for text in (entry.claim, entry.check)]
+    texts += [text for each in READINGS for text in (each.taken, each.other, each.why)]
+    assert any("^" in text for text in texts)
+    for text in texts:
+        assert ")\\^η" not in prose(text)
 
 
 def test_no_help_text_has_a_raw_power() -> None:

@@ -157,20 +157,32 @@ def test_a_cell_that_is_being_made_is_not_made_for_another_too() -> None:
     assert len(bench.made) == 2
 
 
-def test_what_goes_wrong_is_told_to_all_who_asked_and_hides_nothing_that_was_made() -> None:
-    bench = Bench()
-    bench.queue.order("a", ["good", "bad", "never"], urgent=1)
-    bench.queue.order("b", ["bad"], urgent=1)
-    bench.let(3)
-    for visitor in "ab":
-        until(lambda visitor=visitor: bench.queue.done(visitor))  # type: ignore[misc]
-    assert bench.queue.wait("a", "good", PATIENCE)
-    bench.queue.order("a", ["good", "bad", "never"], urgent=1)  # the page is run again
-    assert bench.queue.wait("a", "good", PATIENCE)
-    for visitor, cell in (("a", "never"), ("b", "bad")):
-        with pytest.raises(ValueError, match="bad"):
-            bench.queue.wait(visitor, cell, PATIENCE)
-    assert "never" not in bench.begun
+def test_a_refused_cell_stops_only_what_needs_it_and_is_told_to_all_who_asked() -> None:
+    """Wherever it is in the order, urgent or not, and however many need it in turn."""
+    needs = {"later": ("needy",), "needy": ("bad",)}
+    for cells in (
+        ["good", "bad", "needy", "other", "later"],
+        ["bad", "good", "needy", "later", "other"],
+        ["good", "other", "bad", "later", "needy"],
+    ):
+        bench = Bench(needs=needs)
+        bench.queue.order("a", cells, urgent=1)
+        bench.queue.order("b", ["bad"], urgent=1)
+        bench.let(4)
+        for visitor in "ab":
+            until(lambda visitor=visitor, of=bench.queue: of.done(visitor))  # type: ignore[misc]
+        assert sorted(bench.made) == ["bad", "bad", "good", "other"]
+        assert not bench.queue.crowded("b")
+        bench.queue.order("a", cells, urgent=1)  # the page is run again
+        for cell in ("good", "other"):
+            assert bench.queue.wait("a", cell, PATIENCE)
+        for visitor, cell in (("a", "bad"), ("a", "needy"), ("a", "later"), ("b", "bad")):
+            with pytest.raises(ValueError, match="bad"):
+                bench.queue.wait(visitor, cell, PATIENCE)
+        bench.queue.order("a", cells, urgent=1)  # who has heard of it and asks again has it tried
+        bench.begin(5)
+        assert bench.begun[4:] == ["bad"]
+        bench.let(1)
 
 
 def test_a_new_order_takes_the_place_of_the_old_one() -> None:

@@ -63,6 +63,15 @@ def test_the_package_itself_imports_neither_numpy_nor_a_room() -> None:
     assert {name for name in modules if name.startswith("ultr_core.")} == {"ultr_core.lazy"}
 
 
+def test_a_comparison_imports_no_learner_that_it_was_not_asked_for() -> None:
+    code = "import sys, ultr_core.lab.comparison; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    asked = {"towers", "trees_by_position"}
+    assert not {f"ultr_core.learners.{name}" for name in asked} & set(done.stdout.split())
+
+
 def test_the_short_face_is_enough_for_a_first_result(small_corpus: Path) -> None:
     train = ultr_core.load_corpus(small_corpus / "train.txt")
     assert isinstance(train, ultr_core.Corpus)

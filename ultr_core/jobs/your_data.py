@@ -402,7 +402,6 @@ def _fit_cell(work: OwnWork) -> Cell:
         {needs}from ultr_core.own_data.fitting import fit_from_log
         from ultr_core.files.ranker_files import write_ranker
         from ultr_core.learners import LEARNERS
-        from ultr_core.propensity import ESTIMATORS
 
         fit = fit_from_log(
             corpus, joined.clicks, curve, method={method!r}, learner={work.learner!r},
@@ -410,7 +409,7 @@ def _fit_cell(work: OwnWork) -> Cell:
         )
         print(fit.sentence)
         found = inspect_together(
-            joined, corpus, curve, estimator=ESTIMATORS[fit.method], clip=fit.clip,
+            joined, corpus, curve, estimator=fit.estimator, clip=fit.clip,
             from_pairs=LEARNERS[fit.learner].from_pairs,
         )
         for finding in found.findings:

@@ -17,17 +17,13 @@ from ultr_core.curve_values import CURVES
 from ultr_core.learners import SVM, Learner, LinearRanker
 from ultr_core.learners.selection import Selection
 from ultr_core.learners.softmax import SOFTMAX
-from ultr_core.learners.towers import JOINS, select_towers
-from ultr_core.learners.trees import TreeRanker
-from ultr_core.learners.trees_by_position import KEY as BY_POSITION
-from ultr_core.learners.trees_by_position import LABEL as BY_POSITION_LABEL
-from ultr_core.learners.trees_by_position import select_by_position
 from ultr_core.propensity import ESTIMATORS, Belief, Estimator
 from ultr_core.settings import FURTHER_FIELDS, PARAMETERS, Settings
 from ultr_core.users import ClickLog
 
 if TYPE_CHECKING:
     from ultr_core.lab.world import World
+    from ultr_core.learners.trees import TreeRanker
 
 FloatArray = NDArray[np.float64]
 
@@ -131,6 +127,8 @@ def _towers(join: str, *, position: bool = True) -> Callable[[ClickData], Select
     """A trainer of two towers, or of that of relevance alone."""
 
     def train(data: ClickData) -> Selection:
+        from ultr_core.learners.towers import JOINS, select_towers  # few comparisons have them
+
         return select_towers(
             data.corpus, data.log, data.validation, data.validation_log, JOINS[join],
             position=position,
@@ -140,6 +138,8 @@ def _towers(join: str, *, position: bool = True) -> Callable[[ClickData], Select
 
 
 def _grow_by_position(data: ClickData) -> TreeRanker:
+    from ultr_core.learners.trees_by_position import select_by_position
+
     return select_by_position(
         data.corpus, data.log, data.validation, data.validation_log, seed=data.seed
     )
@@ -288,8 +288,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 asked=True,
             ),
             Method(
-                BY_POSITION,
-                BY_POSITION_LABEL,
+                "trees-by-position",
+                "Trees by position",
                 "LightGBM's lambdarank with positions: trees and a number for each rank, fitted "
                 "to the clicks together; it needs the package lightgbm, but no propensities.",
                 LOG_FIELDS,

@@ -11,7 +11,7 @@ import streamlit as st
 from pages.app import lecture
 from pages.app.context import PageContext, require_world
 from pages.app.field_control import choose, control
-from pages.app.markdown import mark, plain, prose
+from pages.app.markdown import mark, plain, prose, set_formulas
 from pages.app.registry import PAGES
 from pages.app.server_lab import HERE
 from pages.app.slots import Slot
@@ -237,7 +237,7 @@ def _show_readings() -> None:
     if chosen == "both":
         st.markdown(f"**{prose(found.sentence)}**")
     st.subheader("What the numbers mean")
-    st.markdown("\n".join(f"- **{c.name}**: {c.text}" for c in CONVENTIONS))
+    st.markdown("\n".join(f"- **{c.name}**: {set_formulas(c.text)}" for c in CONVENTIONS))
     st.subheader("All errata and open questions")
     st.table(
         [
