@@ -104,8 +104,8 @@ class PresentationLog:
     different position or query from their view, and how many clicks have a view. unused: sentences
     about columns and options that were not used; "" if there are none. header: names of all columns
     of the first file. perhaps_sessions: those that may be sessions, if none was read as sessions
-    and the reader has not said that there are none. ends: for CSV files whose rows are shown documents,
-    the file's name and the query and position of its last row.
+    and the reader has not said that there are none. ends: for CSV files whose rows are shown
+    documents, the file's name and the query and position of its last row.
     """
 
     query: Numbers
