@@ -53,7 +53,7 @@ from ultr_core.propensity import PresentationLog, PropensityEstimate, estimate_f
 from ultr_core.propensity.points import JACKKNIFE_GROUPS
 
 LEVEL = 0.99
-"""Of the joint interval; at most, a share 1 - LEVEL of clean logs miss by chance."""
+"""Of the joint interval; a clean log misses by chance with probability at most 1 - LEVEL."""
 
 TRUTH = USERS.curve.at(np.arange(1, RANKS + 1))
 
@@ -257,7 +257,7 @@ def _median(cases: list[Case], strength: int) -> str:
 
 
 def clean_warnings(number: int) -> tuple[str, frozenset[str], bool]:
-    """Shape of the clean log of that number, the checks that warn, and if its answer is correct."""
+    """The clean log of that number: shape, checks that warn, and whether its answer is correct."""
     name, make = list(SHAPES.items())[number % len(SHAPES)]
     answer = answer_of(make(number, np.random.default_rng([number, 3])))
     return name, answer.warned | ({"refused"} if answer.refused else set()), answer.holds

@@ -11,7 +11,7 @@ from ultr_core.lab.picture import EstimatedRisks, RiskPicture
 
 @dataclass(frozen=True)
 class Sides:
-    """How many rankers are better and worse than production, and how many of each seem not to be.
+    """How many rankers are better and worse than production, and how many of each are misjudged.
 
     Attributes:
         better, worse: rankers with a smaller and with a larger true risk than production.

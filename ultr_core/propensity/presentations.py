@@ -136,7 +136,7 @@ class PresentationLog:
 
     @property
     def lost(self) -> str:
-        """A sentence: what is missing may be in rows that were left out; "" if none were."""
+        """Says that what is missing may be in rows that were left out; "" if none were."""
         rows = sum(fault.rows for fault in self.faults)
         if not rows:
             return ""
