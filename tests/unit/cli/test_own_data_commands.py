@@ -31,6 +31,7 @@ from ultr_core.own_data import evaluation
 from ultr_core.own_data.agreement import against_weighted_clicks
 from ultr_core.own_data.samples import sample_files
 from ultr_core.risk import affine_law
+from ultr_core.users.grouped_log import BY_PRESENTATION
 
 EPS_PLUS, EPS_MINUS = 0.9, 0.05
 
@@ -233,9 +234,9 @@ def test_the_gate_passes_the_best_ranker_and_none_that_was_trained_on_the_log(
     # Measures have different names, whatever their case, and one rule for what is left out.
     names = [line.split("  ")[0].lower() for line in lines if re.match(r"(nDCG|RR|AP|P)[(@]", line)]
     assert len(set(names)) == len(names) == 5
-    assert sum("all their orders" in line for line in lines) == 1
-    assert against["intervals"] == "intervals by presentation"
-    assert sum("independent" in line for line in lines) == 1
+    assert sum(mentions(line, "orders") for line in lines) == 1
+    assert against["intervals"] == BY_PRESENTATION
+    assert sum(mentions(line, "independent") for line in lines) == 1
 
 
 def test_help_says_what_a_setting_does_in_this_command(capsys: pytest.CaptureFixture[str]) -> None:

@@ -293,7 +293,7 @@ def test_a_file_that_cannot_be_read_keeps_no_other_from_its_check(
     given = [list(files)[place] for place in order]
     assert main(["check", *given]) == 2
     shown = capsys.readouterr()
-    assert [line.partition(":")[0] for line in shown.out.splitlines() if ": log" in line] == [
+    assert [line.partition(":")[0] for line in shown.out.splitlines() if mentions(line, "CSV")] == [
         name for name in given if name in ("one.csv", "two.csv")
     ]
     errors = shown.err.splitlines()
