@@ -126,7 +126,7 @@ def test_marks_of_several_rankers_at_one_place_stand_side_by_side_with_their_tru
         for part in drawn["items"][0]["items"]
         if (part["marktype"], part["role"]) == ("rule", "mark")
         for bar in part["items"]
-        if "y2" in bar
+        if "y2" in bar and bar["strokeWidth"] == 2  # leaders to names are thinner
     ]
     naive, weighted, clipped = (
         sorted(bar["x"] for bar in bars if bar["stroke"] == STYLES[method].color)
