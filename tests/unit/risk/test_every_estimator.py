@@ -243,7 +243,7 @@ def test_a_cap_that_acts_only_at_small_propensities_is_found(most: float) -> Non
 
     capped = replace(ESTIMATORS["ips"], numbers=numbers)
     test_it_counts_what_it_says_under_the_users_that_it_names(capped)
-    with pytest.raises(AssertionError, match="wrong at small p"):
+    with pytest.raises(AssertionError):
         test_what_it_says_is_as_true_where_propensities_are_small(capped)
 
 
