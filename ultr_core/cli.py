@@ -78,6 +78,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str]) -> int:
     outside = OFFERED.set(frozenset())
     try:
+        if not arguments:
+            names = ", ".join(entry.name for entry in JOBS if entry.summary)
+            raise InputError(f"Name a COMMAND: {names}; {_PROGRAM} --help says what each does.")
         options = _parsed(arguments)
         OFFERED.set(options.offered)
         with _threads(options.entry):

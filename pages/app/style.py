@@ -225,6 +225,19 @@ there at once and cost a class no message.
 """
 
 
+SCROLLED, SENTENCES = "scrolled", "scrolled-sentences"
+"""Keys, by their start, of containers of tables, and of those whose last column has sentences."""
+
+_TABLES = f"""
+@media (max-width: 499px) {{
+  .stMain [class*="st-key-{SCROLLED}"] :is(td, th) * {{ max-width: none; white-space: nowrap }}
+  .stMain [class*="st-key-{SENTENCES}"] td:last-child * {{ white-space: normal }}
+  .stMain [class*="st-key-{SENTENCES}"] td:last-child > * {{ min-width: 16rem }}
+}}
+"""
+"""On a phone these tables scroll, and no number or name is broken."""
+
+
 def page_style(*, charts: bool, place: int) -> str:
     """The style of all pages; that of charts, which takes a second to load, where it is wanted.
 
@@ -232,7 +245,7 @@ def page_style(*, charts: bool, place: int) -> str:
     """
     parts = (
         _READABLE, _FORMULAS, _CHECKS, _SIDE_BY_SIDE, _HISTORY, _FIRST_SCREEN, _FITTED, _WAY,
-        _AWAITED, _HERE.format(place=place),
+        _AWAITED, _TABLES, _HERE.format(place=place),
     )  # fmt: skip
     return f"<style>{''.join(parts)}{_ink() if charts else ''}</style>"
 

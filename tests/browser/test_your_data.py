@@ -116,3 +116,33 @@ def test_phone_needs_no_sideways_scrolling(open_page: OpenPage, address: str) ->
     expect(page.get_by_text("the ranker trained here is better").first).to_be_visible()
     settled(page)
     assert sideways(page) == 0
+
+
+OPEN_ALL = """() => document.querySelectorAll('.stMain details:not([open]) > summary')
+    .forEach(summary => summary.click())"""
+
+BROKEN = """() => [...document.querySelectorAll('.stMain .stTable td')].filter(cell => {
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), boxes = [];
+    while (texts.nextNode()) {
+        const said = document.createRange();
+        said.selectNodeContents(texts.currentNode);
+        boxes.push(...said.getClientRects());
+    }
+    boxes.sort((a, b) => a.top - b.top);
+    const below = boxes.filter((box, i) => i && box.top > boxes[i - 1].bottom - 4);
+    return below.length && cell.textContent.trim().length < 30;
+}).map(cell => cell.textContent)"""
+"""Short cells that are in several lines."""
+
+
+def test_tables_scroll_on_a_narrow_phone_and_no_number_or_name_is_broken(
+    open_page: OpenPage, address: str
+) -> None:
+    page = page_opened(open_page, address, width=320, height=700)
+    samples(page).click()
+    settled(page)
+    assert sideways(page) == 0
+    page.evaluate(OPEN_ALL)
+    settled(page)
+    assert page.locator(".stMain .stTable td:visible").count() > 20
+    assert page.evaluate(BROKEN) == []

@@ -146,12 +146,13 @@ class LedgerLine:
 
     @property
     def decides(self) -> str:
-        """The deciding number and what is required of it; "" if nothing is measured."""
+        """The deciding number, what it is and what is required of it; "" if nothing is measured."""
         found = self.finding
         if self.outcome == "not checkable" or found.value is None:
             return ""
+        what = f"{found.quantity}: " if found.quantity else ""
         ends = f" [{found.interval[0]:.4g}, {found.interval[1]:.4g}]" if found.interval else ""
-        return f"{found.value:.4g}{ends}; required: {self.limit}"
+        return f"{what}{found.value:.4g}{ends}; required: {self.limit}"
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as exported and as printed by ``--json``."""

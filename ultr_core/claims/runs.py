@@ -174,6 +174,7 @@ def contests(opponent: str, clicks: int, lab: Lab) -> Finding:
         0.5,
         interval=(low, high),
         decided=outcome,
+        quantity="win share",
         reason=f"{'Some engines favour the other ranker. ' if outcome == 'open' else ''}"
         f"{runs.source} Users follow the position model, and 10,000 queries are interleaved.",
     )
@@ -236,6 +237,7 @@ def no_manual_choice(lab: Lab) -> Finding:
         "<",
         FLAT,
         interval=(moved.low, moved.high),
+        quantity="change in test risk (share of the gap from production to skyline)",
         reason="Section 7.6 smooths by interpolating with click rates, which are biased by "
         f"relevance; the weight is chosen by hand. {runs.source}",
     )
@@ -329,6 +331,7 @@ def trees_win(clicks: int, other: str, lab: Lab) -> Finding:
         ahead.value,
         ">",
         interval=(ahead.low, ahead.high),
+        quantity="difference in test risk (share of the gap from production to skyline)",
         reason=f"{runs.source} In these corpora no linear ranker captures all of relevance.",
     )
 

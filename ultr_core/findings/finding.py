@@ -25,6 +25,7 @@ class Finding:
     Attributes:
         sentence: the numbers in words.
         value: what was measured, None if there is nothing to measure.
+        quantity: what the value is, with its unit, where the sentence alone does not say it.
         relation, limit, tolerance, interval: what decides the outcome, see `compared`.
         should_hold: False if an assumption is broken, so that nothing is guaranteed.
         decided: an outcome that is known without a comparison, such as that of a study from several
@@ -45,6 +46,7 @@ class Finding:
     decided: Outcome | None = None
     severity: Severity | None = None
     reason: str = ""
+    quantity: str = ""
     key: str = ""
     title: str = ""
     details: tuple[tuple[str, str], ...] = ()

@@ -16,7 +16,8 @@ from ultr_core.risk import NO_INTERVAL, Estimate, interval_over_draws
 from ultr_core.studies.cells import STUDY_METHODS, CellResult
 from ultr_core.studies.curves import StudyResult
 from ultr_core.studies.grids import Point
-from ultr_core.words import in_sentence
+from ultr_core.studies.losses import DEFAULT_LOSS, Loss
+from ultr_core.words import in_sentence, without_comma
 
 FLAT = 0.05
 """A change below this share of the gap from production to skyline counts as none, of any ranker."""
@@ -338,7 +339,8 @@ def better_than(best: str, *others: str, at: int | None = None) -> Callable[[Stu
 
 def _minus(one: str, other: str) -> str:
     """A difference of two methods, by their labels."""
-    return f"{STUDY_METHODS[one].label} minus {in_sentence(STUDY_METHODS[other].label)}"
+    first, second = (STUDY_METHODS[method].label for method in (one, other))
+    return f"{without_comma(first)} minus {in_sentence(second)}"
 
 
 def hole_stays(result: StudyResult) -> Finding:
@@ -361,6 +363,7 @@ class Rule:
     """A claim before it is judged: its statement, its section, what decides it, and its origin.
 
     ``{most}`` in a statement is the largest number of clicks of the study that is judged.
+    quantity: see `Finding`.
     """
 
     key: str
@@ -369,6 +372,12 @@ class Rule:
     test: str
     decide: Callable[[StudyResult], Finding]
     origin: Origin = "paper"
+    quantity: str = ""
+
+    def measures(self, loss: Loss) -> str:
+        """What its number is, with its unit: a difference in the loss, unless it says otherwise."""
+        unit = " (summed ranks)" if loss.key == DEFAULT_LOSS else ""
+        return self.quantity or f"difference in {loss.name}{unit}"
 
     @property
     def said(self) -> str:
@@ -449,7 +458,7 @@ def _judged(rule: Rule, result: StudyResult) -> Claim:
     elif not result.complete:
         found = Finding("The study is not finished.", decided="open")
     else:
-        found = rule.decide(result)
+        found = replace(rule.decide(result), quantity=rule.measures(result.loss))
     return Claim(rule.on(result), found)
 
 
@@ -526,6 +535,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "With the most clicks, Kendall's τ between its order and production's is below 0 "
                 "(upper end of the interval).",
                 skip_above_reverses,
+                quantity="Kendall's τ",
             ),
         ),
         "bias": (

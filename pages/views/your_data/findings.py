@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from pages.app.markdown import mark, plain, shown, told
+from pages.app.style import SCROLLED, SENTENCES
 from pages.views.your_data.input import download
 from ultr_core.files.tables import table_text
 from ultr_core.findings import Finding
@@ -24,17 +25,19 @@ def show_inspection(found: Inspection, *, key: str, following: str = "") -> None
     st.markdown(f"{mark(found.severity)} **{plain(found.sentence)}**{after}")
     show_points(found.warnings)
     with st.expander(f"All {len(found.findings)} checks, with their numbers", type="compact"):
-        st.table(
-            [_row(finding) for finding in found.findings], hide_index=True,
-            alt=f"Checks: {shown(found.sentence)}",
-        )  # fmt: skip
+        with st.container(key=f"{SENTENCES}-{key}"):
+            st.table(
+                [_row(finding) for finding in found.findings], hide_index=True,
+                alt=f"Checks: {shown(found.sentence)}",
+            )  # fmt: skip
         rows = found.as_dict()["findings"]
         save_table(rows, f"{key}-checks", key=f"{key}-checks")
 
 
 def show_rows(rows: Sequence[Row], *, key: str, alt: str, saved: Sequence[Row] = ()) -> None:
     """A table as it is read, and ``saved`` (or the same) with all digits as CSV."""
-    st.table(list(rows), hide_index=True, alt=alt)
+    with st.container(key=f"{SCROLLED}-{key}"):
+        st.table(list(rows), hide_index=True, alt=alt)
     save_table(saved or rows, key, key=key)
 
 

@@ -14,6 +14,7 @@ from pages.app.context import PageContext
 from pages.app.field_control import control, kept
 from pages.app.markdown import plain, show_error, shown
 from pages.app.registry import SIMULATE
+from pages.app.style import SCROLLED
 from pages.views.your_data.bench import Bench, Brought, bench, reading
 from pages.views.your_data.findings import show_inspection
 from pages.views.your_data.input import (
@@ -309,7 +310,8 @@ def _first_rows(preview: LogPreview, file: Brought) -> None:
         for row in preview.rows
     ]  # fmt: skip
     if rows:
-        st.table(rows, hide_index=True, alt=f"First rows of {shown(file.name)}")
+        with st.container(key=f"{SCROLLED}-preview"):
+            st.table(rows, hide_index=True, alt=f"First rows of {shown(file.name)}")
 
 
 def _controls(preview: LogPreview | None, token: str, names: Sequence[str]) -> None:

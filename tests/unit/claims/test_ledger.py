@@ -366,6 +366,20 @@ def test_what_decides_a_claim_is_said_beside_it(lines: tuple[LedgerLine, ...]) -
             )
 
 
+def test_a_number_that_decides_says_what_it_is(lines: tuple[LedgerLine, ...]) -> None:
+    """Of a study, whose sentence has only differences, and wherever it decides against a claim."""
+    studied = {
+        f"F{study.figure}.{rule.key}"
+        for name, study in STUDIES.items()
+        for rule in RULES.get(name, ())
+    }
+    for line in lines:
+        against = line.outcome in ("does not hold", "open") or line.entry.key in studied
+        if line.finding.value is not None and against:
+            assert line.finding.quantity, line.entry.key
+            assert line.decides.startswith(f"{line.finding.quantity}: ")
+
+
 def test_one_rule_says_what_more_data_changes(lines: tuple[LedgerLine, ...]) -> None:
     """A change is one above 5% of the gap, of the naive ranker as of the weighted one."""
     limits = {line.entry.key: line.finding.limit for line in lines}

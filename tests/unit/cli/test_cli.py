@@ -161,6 +161,7 @@ def test_grades_that_stop_at_two_are_said_and_a_threshold_is_proposed(
         (["proofs", "--seed", "-1"], "--seed"),
         (["dance"], "dance"),
         ([], "COMMAND"),
+        ([], "sign-test"),
     ],
 )
 def test_wrong_input_gives_one_sentence_and_code_two(

@@ -217,6 +217,36 @@ def test_it_says_every_case_in_which_it_is_right_up_to_a_factor_and_no_other(
             )
 
 
+DEEP = TableCurve((1.0, 2.0**-2, 2.0**-6, 2.0**-12))
+"""Propensities so small that any cap on weights acts."""
+
+
+def deeper(case: Expectation) -> Expectation:
+    """The case with the propensities of ``DEEP``, and τ at the smallest if it was there."""
+    smallest = case.belief.clip == min(SMALL_CURVE.values)
+    clip = min(DEEP.values) if smallest else case.belief.clip
+    users = replace(case.users, curve=DEEP)  # type: ignore[type-var]
+    return replace(case, users=users, belief=replace(case.belief, curve=DEEP, clip=clip))
+
+
+@EVERY
+def test_what_it_says_is_as_true_where_propensities_are_small(estimator: Estimator) -> None:
+    for case in estimator.expects:
+        if isinstance(case.users, PositionModel) and case.belief.curve == SMALL_CURVE:
+            assert right_up_to(estimator, deeper(case)), f"wrong at small p where {case.words}"
+
+
+@pytest.mark.parametrize("most", [10.0, 1000.0])
+def test_a_cap_that_acts_only_at_small_propensities_is_found(most: float) -> None:
+    def numbers(log: ClickLog, belief: Belief) -> RowNumbers:
+        return RowNumbers(np.minimum(1 / belief.curve.at(log.rank), most))
+
+    capped = replace(ESTIMATORS["ips"], numbers=numbers)
+    test_it_counts_what_it_says_under_the_users_that_it_names(capped)
+    with pytest.raises(AssertionError):
+        test_what_it_says_is_as_true_where_propensities_are_small(capped)
+
+
 @EVERY
 def test_it_gives_the_numbers_that_were_worked_out_by_hand(estimator: Estimator) -> None:
     """One click at each propensity: many functions are as unbiased, but are not this one."""
