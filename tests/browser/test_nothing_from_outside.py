@@ -68,7 +68,7 @@ def keys_of(path: str) -> list[str]:
     return [*PARAMETERS, *(field.key for field in CURVES.values()), *own, "unknown"]
 
 
-@pytest.mark.parametrize(("number", "path"), enumerate(page.path for page in PAGES))
+@pytest.mark.parametrize(("number", "path"), [*enumerate(page.path for page in PAGES)])
 def test_links_bring_nothing_from_elsewhere(
     open_page: OpenPage, address: str, number: int, path: str
 ) -> None:
