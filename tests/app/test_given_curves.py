@@ -65,34 +65,35 @@ def test_pasted_numbers_are_used_and_what_is_none_is_said(open_app: OpenApp) -> 
     assert mentions(warning.value, CURVES["curve"].label, "'x'", "rank 2")
 
 
-@pytest.mark.parametrize(
-    ("data", "named"),
-    [
-        (b"", ("rank",)),
-        (b"\x89PNG\xff\xfe", ("curve.csv", "UTF-8", "CSV")),
-        (b"\x89PNG\r\n\x1a\n\0", ("curve.csv", "PNG", "CSV")),
-        ("rank,propensity\n1,1\n".encode("utf-16"), ("curve.csv", "UTF-16", "CSV")),
-        ("rank,propensity\n1,1\n".encode("utf-16-le"), ("curve.csv", "UTF-16", "CSV")),
-        ("rank,propensity\n1,1\n".encode("utf-32"), ("curve.csv", "UTF-32", "CSV")),
-        (b"rank,propensity\n1,\0\n", ("curve.csv", "binary", "CSV")),
-        (b"a,b\n1,2\n", ("rank",)),
-        (b"rank,propensity\n1,1\n2,0\n", (0, "rank 2")),
-        (b"rank,propensity\n1,1\n1,1\n", ("rank 1",)),
-        (b'rank,propensity\n"1,1\n', (2,)),
-        (
-            b"rank,propensity\n" + b"".join(b"%d,1\n" % r for r in range(1, 300)),
-            (200,),
-        ),
-    ],
+ODD: tuple[tuple[bytes, tuple[object, ...]], ...] = (
+    (b"", ("rank",)),
+    (b"\x89PNG\xff\xfe", ("curve.csv", "UTF-8", "CSV")),
+    (b"\x89PNG\r\n\x1a\n\0", ("curve.csv", "PNG", "CSV")),
+    ("rank,propensity\n1,1\n".encode("utf-16"), ("curve.csv", "UTF-16", "CSV")),
+    ("rank,propensity\n1,1\n".encode("utf-16-le"), ("curve.csv", "UTF-16", "CSV")),
+    ("rank,propensity\n1,1\n".encode("utf-32"), ("curve.csv", "UTF-32", "CSV")),
+    (b"rank,propensity\n1,\0\n", ("curve.csv", "binary", "CSV")),
+    (b"a,b\n1,2\n", ("rank",)),
+    (b"rank,propensity\n1,1\n2,0\n", (0, "rank 2")),
+    (b"rank,propensity\n1,1\n1,1\n", ("rank 1",)),
+    (b'rank,propensity\n"1,1\n', (2,)),
+    (
+        b"rank,propensity\n" + b"".join(b"%d,1\n" % r for r in range(1, 300)),
+        (200,),
+    ),
 )
-def test_odd_uploads_are_one_sentence_and_change_nothing(
-    open_app: OpenApp, data: bytes, named: tuple[object, ...]
-) -> None:
+"""Uploads that are no curve, and what each sentence names."""
+
+
+def test_odd_uploads_are_one_sentence_each_and_change_nothing(open_app: OpenApp) -> None:
     app = opened(open_app(**FAST, p=CURVE), KEY)
-    app.file_uploader(key="upload-curve-0").set_value(("curve.csv", data, "text/csv")).run()
-    assert not app.exception
-    assert mentions(app.error[0].value, *named)
-    assert app.session_state["p"] == CURVE
+    for turn, (data, named) in enumerate(ODD):
+        app.file_uploader(key=f"upload-curve-{turn}").set_value(("curve.csv", data, "text/csv"))
+        app.run()
+        assert not app.exception
+        (told,) = app.error
+        assert mentions(told.value, *named), data
+        assert app.session_state["p"] == CURVE
 
 
 def test_an_uploaded_curve_goes_into_the_field(open_app: OpenApp) -> None:

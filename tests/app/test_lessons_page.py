@@ -108,6 +108,9 @@ def test_predict_reveal_and_solve(open_app: OpenApp, found: dict[int, Found], nu
     assert f"Lesson {number}: {lesson.title}" in words(app)
     assert found[number].sentence not in words(app)
     assert not app.get("vega_lite_chart")
+    what_the_lesson_sets_stands_under_its_title(app, number)
+    the_words_of_a_lesson_can_be_read_without_a_pointer(app, number)
+    assert ")^η" not in words(app)  # powers are formulas
 
     commit(app, number)
     assert found[number].sentence in words(app)
@@ -310,10 +313,9 @@ def test_an_answer_that_is_too_short_is_no_try(open_app: OpenApp, found: dict[in
     assert done(app)[5].solved
 
 
-@numbers_of
-def test_what_the_lesson_sets_stands_under_its_title(open_app: OpenApp, number: int) -> None:
+def what_the_lesson_sets_stands_under_its_title(app: AppTest, number: int) -> None:
     lesson = LESSONS[number - 1]
-    texts = [element.value for element in open_app(lesson=str(number)).markdown]
+    texts = [element.value for element in app.markdown]
     title = texts.index(f"### Lesson {number}: {lesson.title}")
     assert lesson.traffic(lesson.settings(Settings())) in texts[title + 1]
     assert mentions(texts[title + 1], "corpus", "seed")
@@ -333,19 +335,10 @@ def test_settings_that_do_not_act_here_are_hidden_and_keep_their_values(open_app
     assert app.number_input(key="seed").value == 5
 
 
-@numbers_of
-def test_the_words_of_a_lesson_can_be_read_without_a_pointer(
-    open_app: OpenApp, number: int
-) -> None:
-    app = open_app(lesson=str(number))
+def the_words_of_a_lesson_can_be_read_without_a_pointer(app: AppTest, number: int) -> None:
     told = app.get_by_key("meanings").markdown[0].value
     for key in LESSONS[number - 1].terms:
         assert set_formulas(GLOSSARY[key].meaning) in told
-
-
-@pytest.mark.parametrize("number", [1, 2])
-def test_powers_in_a_lesson_are_formulas(open_app: OpenApp, number: int) -> None:
-    assert not [each for each in open_app(lesson=str(number)).markdown if ")^η" in each.value]
 
 
 def test_an_answer_is_not_held_against_other_numbers(

@@ -50,16 +50,18 @@ def address(small_corpus: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def window(
-    launcher: BrowserType, tmp_path_factory: pytest.TempPathFactory
+    launcher: BrowserType, address: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[BrowserContext]:
     """One profile, kept on disk, for all tests: scripts are fetched and compiled once.
 
-    Without motion: every frame of a fade is drawn by the processor here.
+    All pages share one process, which a first page without scripts keeps. Without motion: every
+    frame of a fade is drawn by the processor here.
     """
     context = launcher.launch_persistent_context(
-        tmp_path_factory.mktemp("profile"), executable_path=find_browser(), args=ARGUMENTS,
-        accept_downloads=True, reduced_motion="reduce",
+        tmp_path_factory.mktemp("profile"), executable_path=find_browser(),
+        args=[*ARGUMENTS, "--process-per-site"], accept_downloads=True, reduced_motion="reduce",
     )  # fmt: skip
+    context.new_page().goto(f"{address}/_stcore/health")
     yield context
     context.close()
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +18,11 @@ import pytest
 if not os.environ.get("CI"):
     pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from pages.views.lab import users
 from scripts.screenshots import wait_until_done
+from tests.browser.conftest import PATIENCE
 from tests.browser.pages import OpenPage, crowded, cut_words, opened, settled
 from ultr_core.lab import Lab, true_curve
 from ultr_core.settings import Settings
@@ -47,7 +47,7 @@ def drawn(page: Page) -> list[float]:
     ],
 )
 def test_the_script_expects_what_the_core_expects(
-    chromium: Browser, small_corpus: Path, changes: dict[str, Any]
+    window: BrowserContext, small_corpus: Path, changes: dict[str, Any]
 ) -> None:
     settings = Settings(clicks=500).with_values(**changes)
     lab = Lab(settings, str(small_corpus))
@@ -55,7 +55,7 @@ def test_the_script_expects_what_the_core_expects(
     given = {"users": None, "learner": None}
     if settings.curve:
         given["users"] = true_curve(settings).at(sums.ranks).tolist()
-    page = chromium.new_page()
+    page = window.new_page()
     found, wrong = page.evaluate(
         f"""async ([sums, now]) => {{
             const {{ expected, wrong }} = await {IMPORT};
@@ -151,18 +151,16 @@ def test_estimates_that_cannot_follow_are_marked_as_well(open_page: OpenPage, ad
 
 
 @pytest.fixture
-def moving(chromium: Browser, address: str) -> Iterator[Page]:
+def moving(open_page: OpenPage, address: str) -> Page:
     """The page of a reader who has not asked for less motion."""
-    context = chromium.new_context(viewport={"width": 1280, "height": 720})
-    page = context.new_page()
-    page.set_default_timeout(60_000)
+    page = open_page("about:blank")
+    page.emulate_media(reduced_motion="no-preference")
     sent: list[object] = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
     page.goto(address + LINK)
     wait_until_done(page)
     page.sent = sent  # type: ignore[attr-defined]
-    yield page
-    context.close()
+    return page
 
 
 def test_users_are_played_once_without_the_server_and_can_be_stopped(moving: Page) -> None:
@@ -199,10 +197,10 @@ Document.prototype.createElementNS = function (space, name) {
 """
 
 
-def test_where_the_script_fails_the_charts_stand(chromium: Browser, address: str) -> None:
-    context = chromium.new_context(viewport={"width": 1280, "height": 720})
-    page = context.new_page()
-    page.set_default_timeout(60_000)
+def test_where_the_script_fails_the_charts_stand(window: BrowserContext, address: str) -> None:
+    page = window.new_page()
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.set_default_timeout(PATIENCE)
     page.add_init_script(BROKEN)
     page.goto(address + LINK)
     wait_until_done(page)
@@ -215,16 +213,16 @@ def test_where_the_script_fails_the_charts_stand(chromium: Browser, address: str
     expect(page).to_have_url(re.compile("assumed_eta=0"))
     settled(page)
     assert chart.inner_html() != before
-    context.close()
+    page.close()
 
 
-STATES = ("", "?eta=0", "?assumed_eta=1.5", "?clicks=1000", "?eps_minus=0.3")
+STATES = ("eta=0", "assumed_eta=1.5", "clicks=1000", "eps_minus=0.3")
 
 
-def test_the_story_fits_the_window_in_all_five_states(open_page: OpenPage, address: str) -> None:
+def test_the_story_fits_the_window_in_the_other_states(open_page: OpenPage, address: str) -> None:
+    """In the first one it fits by ``test_lab_in_browser.py`` and ``test_accessibility.py``."""
     for state in STATES:
-        draws = "&draws=1" if state else "?draws=1"
-        page = opened(open_page, f"{address}/lab{state}{draws}")
+        page = opened(open_page, f"{address}/lab?{state}&draws=1")
         for key in ("headline", "panel-users", "panel-estimates", "panel-rankers", "verdict"):
             box = page.locator(f".st-key-{key}").bounding_box()
             assert box is not None

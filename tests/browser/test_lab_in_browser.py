@@ -61,7 +61,8 @@ def test_first_screen_tells_the_story(page: Page) -> None:
     expect(page.locator("[data-testid='stException']")).to_have_count(0)
 
 
-def test_slider_moves_picture_numbers_and_checks(open_page: OpenPage, address: str) -> None:
+def test_a_slider_moves_picture_numbers_checks_and_link(open_page: OpenPage, address: str) -> None:
+    """By keyboard and by hand; the link gives the same in another window."""
     page = opened(open_page, address + LINK)
     handle = slider(page, "Assumed bias")
     before = (
@@ -82,6 +83,25 @@ def test_slider_moves_picture_numbers_and_checks(open_page: OpenPage, address: s
     for was, now in zip(before, after, strict=True):
         assert was != now
     assert "η′ ≠ η" in after[2]
+    drag_the_bias(page)
+    assert marks(page, "estimates-relative") != after[0]
+    other = opened(open_page, page.url)
+    dragged = slider(page, "Bias severity").input_value()
+    assert slider(other, "Bias severity").input_value() == dragged
+    for name in ("estimates-relative", "trained-rankers"):
+        assert marks(other, name) == marks(page, name)
+
+
+def drag_the_bias(page: Page) -> None:
+    box = page.locator(".st-key-eta [data-rac][data-orientation]").nth(1).bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2  # η = 1 of 0 to 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 60, y, steps=8)
+    page.mouse.up()
+    expect(page).to_have_url(re.compile(r"[?&]eta=0\."))
+    settled(page)
 
 
 def test_quick_first_moves_from_a_preset_are_kept(open_page: OpenPage, address: str) -> None:
@@ -100,21 +120,6 @@ def test_quick_first_moves_from_a_preset_are_kept(open_page: OpenPage, address: 
         page.close()
 
 
-def test_slider_can_be_dragged(open_page: OpenPage, address: str) -> None:
-    page = opened(open_page, address + LINK)
-    before = marks(page, "estimates-relative")
-    box = page.locator(".st-key-eta [data-rac][data-orientation]").nth(1).bounding_box()
-    assert box is not None
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2  # η = 1 of 0 to 2
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x - 60, y, steps=8)
-    page.mouse.up()
-    expect(page).to_have_url(re.compile(r"[?&]eta=0\."))
-    settled(page)
-    assert marks(page, "estimates-relative") != before
-
-
 def test_latest_of_many_quick_changes_wins(open_page: OpenPage, address: str) -> None:
     page = opened(open_page, address + "/lab?clicks=5000&draws=5")
     slider(page, "Click noise").focus()
@@ -128,10 +133,7 @@ def test_latest_of_many_quick_changes_wins(open_page: OpenPage, address: str) ->
     assert time.monotonic() - started < 60
 
 
-def test_ink_of_charts_follows_a_theme_that_changes_on_the_open_page(
-    open_page: OpenPage, address: str
-) -> None:
-    page = opened(open_page, address + LINK)
+def test_ink_of_charts_follows_a_theme_that_changes_on_the_open_page(page: Page) -> None:
     words = figure(page, "estimates-relative").locator("svg.marks text").first
     drawn = words.get_attribute("fill")
     for scheme, ink in (("light", INKS["light"]), ("dark", INKS["dark"]), ("light", INKS["light"])):
@@ -148,19 +150,6 @@ def test_what_if_curve_follows_the_hand(page: Page) -> None:
     expect(place.locator("svg.marks")).to_contain_text("31.6 at rank 10")
     assert marks(page, "examination-probability") != before
     assert "what_if" not in page.url
-
-
-def test_link_reproduces_the_view_in_another_window(open_page: OpenPage, address: str) -> None:
-    page = opened(open_page, address + LINK)
-    handle = slider(page, "Bias severity")
-    handle.focus()
-    page.keyboard.press("Home")
-    expect(page).to_have_url(re.compile(r"[?&]eta=0"))
-    settled(page)
-    other = opened(open_page, page.url)
-    assert slider(other, "Bias severity").input_value() == "0"
-    for name in ("estimates-relative", "trained-rankers"):
-        assert marks(other, name) == marks(page, name)
 
 
 def test_deep_link_is_the_first_request_of_a_fresh_server(

@@ -40,7 +40,7 @@ def log(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_deep_link_shows_the_estimate_and_a_control_moves_it(
+def test_a_control_moves_the_estimate_which_opens_the_lab_and_the_power_law_comes_back(
     open_page: OpenPage, address: str
 ) -> None:
     page = opened(open_page, address + PROPENSITIES)
@@ -58,12 +58,6 @@ def test_a_deep_link_shows_the_estimate_and_a_control_moves_it(
     expect(page).to_have_url(re.compile("swap_landmark=10"))
     settled(page)
     expect(slider(page, "Landmark k")).to_have_value("10")
-
-
-def test_the_estimated_curve_opens_the_lab_and_the_power_law_comes_back(
-    open_page: OpenPage, address: str
-) -> None:
-    page = opened(open_page, address + PROPENSITIES)
     page.get_by_role("button", name="Use this curve in the lab").first.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("biased clicks")
     expect(page).to_have_url(re.compile(r"assumed_p=1(,|%2C)0\."))
@@ -79,10 +73,7 @@ def test_the_estimated_curve_opens_the_lab_and_the_power_law_comes_back(
     expect(slider(other, "Assumed bias")).to_be_enabled()
 
 
-def test_an_own_log_gives_a_table_and_a_curve_for_the_lab(
-    open_page: OpenPage, address: str, log: Path
-) -> None:
-    page = opened(open_page, address + PROPENSITIES)
+def an_own_log_gives_a_table_and_a_curve_for_the_lab(page: Page, log: Path) -> None:
     upload(page, "Click log", log)
     table = page.get_by_role("table").filter(has_text="Ratio")
     expect(table).to_contain_text("0.500")
@@ -100,8 +91,8 @@ ODD = {
 }
 
 
-def test_odd_logs_are_told_in_a_sentence_each(
-    open_page: OpenPage, address: str, tmp_path: Path
+def test_odd_logs_are_told_in_a_sentence_each_and_a_good_one_gives_a_curve(
+    open_page: OpenPage, address: str, tmp_path: Path, log: Path
 ) -> None:
     page = opened(open_page, address + PROPENSITIES)
     alert = page.locator("[data-testid='stAlert']")
@@ -114,6 +105,7 @@ def test_odd_logs_are_told_in_a_sentence_each(
         if page.get_by_role("button", name="Remove").count():  # an empty file is not taken
             page.get_by_role("button", name="Remove").click()
             settled(page)
+    an_own_log_gives_a_table_and_a_curve_for_the_lab(page, log)
 
 
 def test_numbers_can_be_pasted_and_a_file_uploaded_in_the_lab(

@@ -46,7 +46,9 @@ def test_link_of_the_dialog_opens_the_same_state_elsewhere(
     elsewhere.close()
 
 
-def test_undo_by_keyboard_restores_the_slider(open_page: OpenPage, address: str) -> None:
+def test_undo_by_keyboard_restores_the_slider_and_the_notebook_comes_whole(
+    open_page: OpenPage, address: str, tmp_path: Path
+) -> None:
     page = opened(open_page, address + LINK)
     handle = slider(page, "Click noise")
     before = handle.input_value()
@@ -58,10 +60,7 @@ def test_undo_by_keyboard_restores_the_slider(open_page: OpenPage, address: str)
     page.keyboard.press("Alt+z")
     expect(slider(page, "Click noise")).to_have_value(before)
     expect(page).not_to_have_url(re.compile("eps_minus="))
-
-
-def test_notebook_is_downloaded_whole(open_page: OpenPage, address: str, tmp_path: Path) -> None:
-    page = opened(open_page, address + LINK)
+    wait_until_done(page)
     page.get_by_role("button", name="Share and download").click()
     with page.expect_download() as download:
         page.get_by_role("dialog").get_by_role("button", name="Notebook").click()

@@ -86,8 +86,14 @@ def test_nothing_is_awaited_in_what_is_filled_and_an_old_table_says_that_it_is_o
     assert said(table) == style.FORMER
 
 
-def test_the_examination_curve_leaves_the_headline_to_be_read(
-    open_page: OpenPage, address: str
+FILES = (
+    ("picture.png", b"\x89PNG\r\n\x1a\n\0\0", "picture.png is a picture (PNG)"),
+    ("large.csv", b"rank,propensity\n" * 400_000, "must be 5.0MB or smaller"),
+)
+
+
+def test_curves_leave_the_headline_to_be_read_and_a_file_that_is_none_is_told_in_words(
+    open_page: OpenPage, address: str, tmp_path: Path
 ) -> None:
     page = opened(open_page, address + LINK)
     open_curves(page)
@@ -96,23 +102,11 @@ def test_the_examination_curve_leaves_the_headline_to_be_read(
     headline = page.locator(".st-key-headline strong").bounding_box()
     assert panel is not None and headline is not None
     assert headline["x"] + headline["width"] < panel["x"]
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "words"),
-    [
-        ("picture.png", b"\x89PNG\r\n\x1a\n\0\0", "picture.png is a picture (PNG)"),
-        ("large.csv", b"rank,propensity\n" * 400_000, "must be 5.0MB or smaller"),
-    ],
-)
-def test_a_file_that_is_no_curve_is_told_in_words(
-    open_page: OpenPage, address: str, tmp_path: Path, name: str, content: bytes, words: str
-) -> None:
-    page = opened(open_page, address + LINK)
-    open_curves(page)
-    (tmp_path / name).write_bytes(content)
-    page.locator(".st-key-upload-curve-0 input[type=file]").set_input_files(tmp_path / name)
-    told = page.get_by_text(words)
-    expect(told).to_be_visible()
-    box = told.bounding_box()
-    assert box is not None and box["height"] > 10  # words for screen readers alone have one pixel
+    for name, content, words in FILES:
+        (tmp_path / name).write_bytes(content)
+        place = page.locator("[class*=st-key-upload-curve-] input[type=file]")
+        place.set_input_files(tmp_path / name)
+        told = page.get_by_text(words)
+        expect(told).to_be_visible()
+        box = told.bounding_box()
+        assert box is not None and box["height"] > 10  # words for screen readers have one pixel

@@ -106,7 +106,11 @@ def passed(house: Path, only: str, *files: str) -> int:
     return int(re.findall(r"(\d+) passed", counted)[0])
 
 
+OF_A_JOB = ("unit/export/test_notebooks.py", "unit/export/test_page_links.py")
+
+
 def test_the_tests_of_the_house_take_the_examples_in(house: Path) -> None:
+    """In one process: what it loads costs as much as the tests."""
     every = ("unit/risk/test_every_estimator.py", "unit/learners/test_every_learner.py")
     # What is expected of all entries: proofs in each world, users of the settings, controls.
     of_all = (
@@ -114,17 +118,11 @@ def test_the_tests_of_the_house_take_the_examples_in(house: Path) -> None:
         "app/test_idle_controls.py",
     )  # fmt: skip
     expected = "right_curve or wrong_curve or every_kind_of_users or that_its_job_names"
-    assert passed(house, f"capped or least-squares or {expected}", *every, *of_all) > 30
-
-
-OF_A_JOB = ("unit/export/test_notebooks.py", "unit/export/test_page_links.py")
-
-
-def test_the_tests_of_the_house_take_the_job_in(house: Path) -> None:
     of_commands = ("unit/cli/test_start.py", "unit/cli/test_help.py")
     of_pages = ("app/test_page_notebooks.py", "app/test_take_away.py", "app/test_formulas.py")
-    only = "attention or every_entry or raw_power"
-    assert passed(house, only, *OF_A_JOB, *of_commands, *of_pages) > 20
+    of_job = "attention or every_entry or raw_power"
+    only = f"capped or least-squares or {expected} or {of_job}"
+    assert passed(house, only, *every, *of_all, *OF_A_JOB, *of_commands, *of_pages) > 50
 
 
 def test_a_job_without_a_page_passes_as_well(house: Path, tmp_path: Path) -> None:
