@@ -14,6 +14,7 @@ from ultr_core.files.log_reading import Reading
 from ultr_core.files.log_relation import Progress, Relation
 from ultr_core.files.log_rows import (
     IDS,
+    NAMES,
     CountedRows,
     IntArray,
     UsableRows,
@@ -75,8 +76,8 @@ class Slots:
 
 
 def slots_of(usable: UsableRows) -> Slots:
-    """Entries with the same query, document, position, swap, ranker and propensity together."""
-    names = [usable.names.get(name) for name in ("query", "document", "ranker")]
+    """Entries with the same names, position, swap and propensity together."""
+    names = [usable.names.get(name) for name in NAMES]
     keys = [each.astype(np.int64) for each in names if each is not None]
     keys += [usable.numbers["position"], usable.numbers["swap"]]
     if usable.propensity is not None:

@@ -179,6 +179,12 @@ def run(given: Given) -> Fitted:
         )
     check_propensities(given)
     own, log = own_corpus(given), own_log(given)
+    if learns_position and log.context_names:
+        raise InputError(
+            f"{BY_POSITION_LABEL} learn one number for each rank, whatever the context; choose "
+            f"--learner {TREES}, or say that no column has contexts.",
+            "contexts",
+        )
     curve, odd = own_propensities(given, log)
     joined = own_join(given, log, own.corpus, own.name)
     print_notes(joined.notices)

@@ -548,6 +548,7 @@ def part_of_log(corpus: Corpus, log: ClickLog, queries: NDArray[np.int64]) -> Cl
         draws=draws,
         context=log.context[kept],
         whole_lists=log.whole_lists,
+        context_is_given=log.context_is_given,
     )
 
 
