@@ -31,6 +31,7 @@ from ultr_core.files.log_presentations import (
     added_up_in_groups,
     grouped_rows,
     slots_of,
+    without_presentations,
 )
 from ultr_core.files.log_process import in_own_process
 from ultr_core.files.log_reading import Reading
@@ -459,6 +460,8 @@ def _counted_log(
     meanings = meanings_of(places)
     if how.most_presentations is not None and "session" not in meanings:
         raise InputError("Sessions can be left out only if a column contains their ids.", "session")
+    if how.clicks_above and "presentation" not in meanings:
+        raise without_presentations()
     events = None
     in_events = "action" in meanings or any(part.action for part in relation.parts)
     if in_events or any(meaning in meanings for meaning in IDS) or relation.is_long_text:

@@ -211,10 +211,7 @@ def grouped_rows(
     if how.most_presentations is not None:
         facts, shown = _without_busy(relation, shown, facts, how.most_presentations, usable)
     if how.clicks_above and (whole != "p" or facts.partial):
-        raise InputError(
-            "Counting the clicks above a row needs a column with the ids of whole presentations.",
-            "presentation",
-        )
+        raise without_presentations()
     number = _groups_for(slots)
     facts = replace(facts, groups=number)
     if number == 1 and not (once or how.clicks_above or facts.left_out):
@@ -241,6 +238,14 @@ def grouped_rows(
         made,
         group=made.group if number > 1 else None,
         presentations=replace(facts, repeated=merged),
+    )
+
+
+def without_presentations() -> InputError:
+    """What to say where clicks above a row are asked for and cannot be counted."""
+    return InputError(
+        "Counting the clicks above a row needs a column with the ids of whole presentations.",
+        "presentation",
     )
 
 

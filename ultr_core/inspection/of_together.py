@@ -445,6 +445,7 @@ def inspect_together(
     from_pairs: bool = True,
     curve_name: str = "the curve",
     sees: Sees | None = None,
+    continuation: float = 1.0,
 ) -> Inspection:
     """Check overlap, candidates never shown, preference pairs, coverage of the curve and weights.
 
@@ -452,12 +453,15 @@ def inspect_together(
     means no threshold, and the clipped estimator is then IPS. Without a curve, or with an estimator
     that needs none, weights are not checked. from_pairs: whether pairs are counted, for a learner
     that learns from them. sees: what the judge of a verdict divides by, None if the same as the
-    estimator. Raises InputError for a clip outside [0, 1].
+    estimator. continuation: lambda of users who leave after a click, for a log by clicks above.
+    Raises InputError for a clip outside [0, 1].
     """
     log, sees = joined.clicks, sees or sees_of(estimator)
     if estimator.fits_relevance and "curve" in estimator.needs:
         estimator = ESTIMATORS["clipped"]  # a click counts the same, and no relevance is at hand
-    belief = Belief(curve, clip) if curve is not None and "curve" in estimator.needs else None
+    belief = None
+    if curve is not None and "curve" in estimator.needs:
+        belief = Belief(curve, clip, continuation=continuation)
     unshown = unshown_candidates(log, curve, sees=sees)
     given = _Together(joined, corpus, estimator, from_pairs, belief, curve_name, unshown)
     findings = found_by(CHECKS, given)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,9 +40,16 @@ from ultr_core.learners import LEARNERS, SVM
 from ultr_core.own_data.curves import LOG_ITSELF, curve_for_log
 from ultr_core.own_data.deployment import MOST_CANDIDATES
 from ultr_core.own_data.fitting import DEFAULT_METHOD, FIT_METHODS
-from ultr_core.propensity import ESTIMATORS, ContextCurves, Estimator, PresentationLog
+from ultr_core.propensity import (
+    ESTIMATORS,
+    ContextCurves,
+    ContinuationEstimate,
+    Estimator,
+    PresentationLog,
+    estimate_continuation,
+)
 from ultr_core.settings import PARAMETERS
-from ultr_core.users import ExaminationCurve, PowerLaw
+from ultr_core.users import ClickLog, ExaminationCurve, PowerLaw
 from ultr_core.words import counted
 
 _TOLD_BY_READER = (
@@ -64,6 +72,23 @@ LOGGER_SCORES = File(
     help="scores that the lists were ranked by: one per row of the corpus, as a table, or as a "
     "TREC run. They are one more feature for --method direct and doubly-robust, whose fitted "
     "relevance must explain why documents were shown where they were",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Continuation(Number):
+    """λ, or the word for the log's own estimate."""
+
+    def checked(self, value: Any) -> float | str:
+        """The number or the word; raises InputError for anything else."""
+        return LOG_ITSELF if value == LOG_ITSELF else float(super().checked(value))
+
+
+CONTINUATION = Continuation(
+    "continuation", "", 0, 1, above=True, decimals=None, default=None,
+    help="probability λ that a user continues after a click, or the word log to estimate it from "
+    "fixed lists; clicks are then weighted by hindsight propensities, for which the log must have "
+    "a row for each document shown and the ids of presentations; default: no user leaves",
 )  # fmt: skip
 CANDIDATES = Number(
     "candidates", "", 1, MOST_CANDIDATES, default=1,
@@ -180,6 +205,18 @@ def own_logger_scores(given: Given, corpus: Corpus) -> NDArray[np.float64] | Non
     return scores
 
 
+def own_continuation(given: Given, log: ClickLog) -> float | ContinuationEstimate | None:
+    """The λ of ``--continuation``, estimated and noted if it is the log's; None without one.
+
+    Raises InputError as `estimate_continuation` does.
+    """
+    if given.continuation != LOG_ITSELF:
+        return None if given.continuation is None else float(given.continuation)
+    found = estimate_continuation(log)
+    print_notes([f"λ = {found.value:.2f} (95% interval {found.low:.2f} to {found.high:.2f})."])
+    return found
+
+
 def own_log(given: Given) -> PresentationLog:
     """Read ``--log``, notes to standard error; raises InputError if it cannot be used."""
     log = given_log(given, share_line("reading the click log"))
@@ -264,15 +301,17 @@ def own_checks(
     clip: float = 0.0,
     from_pairs: bool = True,
     sees: Sees | None = None,
+    continuation: float | None = None,
     more: Iterable[Finding] = (),
 ) -> Inspection:
     """Checks of log, corpus and curve together, and what ``check`` finds to look at in the log.
 
-    estimator, clip, from_pairs, sees: as in `inspect_together`. more: further findings.
+    more: further findings; the rest is as in `inspect_together`.
     """
     together = inspect_together(
-        joined, corpus, curve, estimator=estimator, clip=clip, from_pairs=from_pairs, sees=sees
-    )
+        joined, corpus, curve, estimator=estimator, clip=clip, from_pairs=from_pairs, sees=sees,
+        continuation=1.0 if continuation is None else continuation,
+    )  # fmt: skip
     return replace(together, findings=(*together.findings, *inspect_log(log).warnings, *more))
 
 
