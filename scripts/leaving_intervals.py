@@ -23,7 +23,7 @@ _SEED = 7
 
 
 def world() -> tuple[np.ndarray, np.ndarray]:
-    """Click probabilities when examined [queries, ranks], and ranks of a judged ranker [documents]."""
+    """Click probabilities when examined [queries, ranks], and a ranker's ranks [documents]."""
     rng = np.random.default_rng(1)
     relevant = rng.random((QUERIES, SIZE)) < 0.25
     relevant = np.array([r[np.argsort(-(r + rng.normal(0, 1.2, SIZE)))] for r in relevant])

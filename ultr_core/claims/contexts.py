@@ -14,7 +14,7 @@ from ultr_core.proofs.repairs import RANKINGS
 from ultr_core.proofs.users import ONE, ZERO
 
 OF_QUERIES = (SHARES, (ONE, ZERO), (ZERO, ONE))
-"""Shares of the contexts: of a query asked in both, and of queries that are asked in one context alone."""
+"""Shares of the contexts: of a query asked in both, and of queries asked in one only."""
 
 
 def _unbiased(lab: Lab) -> Finding:
