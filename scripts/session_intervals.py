@@ -136,7 +136,8 @@ def _counted(
     return PresentationLog(
         query=query_of, document=query_of * DOCUMENTS + name, position=position[used],
         impressions=shown[used], clicks=clicks[used], swap=swapped + 1,
-        ranker=np.zeros(used.size, dtype=np.int64), propensity=None, group=group, above=None,
+        ranker=np.zeros(used.size, dtype=np.int64), context=np.zeros(used.size, dtype=np.int64),
+        context_names=(), propensity=None, group=group, above=None,
         rows=int(shown.sum()), presentations=presentations, repeating=(),
         query_names=tuple(f"q{number:03}" for number in range(QUERIES)),
         document_names=tuple(str(number + 1) for number in range(DOCUMENTS)),

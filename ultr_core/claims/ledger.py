@@ -12,6 +12,7 @@ from typing import Any
 
 from ultr_core.claims import (
     common,
+    contexts,
     estimation,
     figures,
     foundations,
@@ -220,6 +221,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             runs,
             later,
             leaving,
+            contexts,
             towers,
         )
         for key, measure in part.MEASURES.items()

@@ -38,6 +38,7 @@ from ultr_core.lab.interleaved_lists import Clicks, click_on
 from ultr_core.lab.logs import simulate_training_log
 from ultr_core.learners import LinearRanker, fit_ranker, weighted_hinge
 from ultr_core.proofs import Evidence, SmallWorld
+from ultr_core.proofs.contexts import SHARES, ContextCase
 from ultr_core.proofs.leaving import LeavingCase
 from ultr_core.proofs.repairs import CLIP, FIXED, TOO_STEEP, SmallCase
 from ultr_core.proofs.towers import CURVED, LinkedRanks, TowerCase
@@ -53,7 +54,7 @@ from ultr_core.users import (
 )
 
 T = TypeVar("T")
-Small = TypeVar("Small", SmallCase, LeavingCase, LinkedRanks, TowerCase)
+Small = TypeVar("Small", SmallCase, LeavingCase, ContextCase, LinkedRanks, TowerCase)
 Change = Callable[[Lab, Any, Cell], Any]
 """Given a lab, what a stage makes and its cell: what it makes instead."""
 
@@ -577,6 +578,7 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
         "all-leave-alike": _case(
             "λ is 1/2 after every click.", "R13", satisfied=None, continuation=Fraction(1, 2)
         ),
+        "contexts-pooled": _case("One curve is used for all contexts.", "R25", pooled=SHARES),
         "robust-misjudges-leaving": _case("The assumed λ is 3/4.", "R14", assumed=Fraction(3, 4)),
         "documents-share-a-feature": _case("All documents share a feature.", "R21", shared=True),
         "towers-curved": _case("Relevance is not linear in the features.", "R22", curved=CURVED),

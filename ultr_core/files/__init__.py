@@ -6,11 +6,14 @@ from ultr_core.lazy import on_demand
 
 if TYPE_CHECKING:
     from ultr_core.files.curve_files import (
+        context_curves_text,
         curve_text,
         parse_curve,
         parse_curve_values,
+        read_context_values,
         read_curve,
         read_curve_values,
+        write_context_curves,
         write_curve,
     )
     from ultr_core.files.letor import load_corpus, load_directory, parse_corpus
@@ -41,6 +44,7 @@ __all__ = [
     "COLUMNS",
     "LogPreview",
     "NameTable",
+    "context_curves_text",
     "curve_text",
     "load_corpus",
     "load_directory",
@@ -58,6 +62,7 @@ __all__ = [
     "parse_weights",
     "preview_log",
     "proprank_bytes",
+    "read_context_values",
     "read_curve",
     "read_curve_values",
     "read_log",
@@ -66,6 +71,7 @@ __all__ = [
     "read_ranker",
     "read_scores",
     "read_weights",
+    "write_context_curves",
     "write_curve",
     "write_letor",
     "write_proprank",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ultr_core.errors import InputError, named, number_in_text, quoted
@@ -16,6 +18,7 @@ from ultr_core.users.examination import TableCurve
 from ultr_core.words import counted
 
 RANK_NAMES = ("rank", "position", "pos")
+CONTEXT_NAME = "context"
 PROPENSITY_NAMES = ("propensity", "p", "examination", "ratio", "value")
 
 
@@ -30,6 +33,48 @@ def write_curve(path: str | Path, values: Sequence[float]) -> None:
     text = curve_text(values)
     with writing(path, "The curve") as file:
         file.write(text)
+
+
+def context_curves_text(curves: Mapping[str, Sequence[float]]) -> str:
+    """CSV text of the curves of contexts by name, with the columns context, rank, propensity."""
+    out = io.StringIO()
+    write = csv.writer(out, lineterminator="\n").writerow
+    write([CONTEXT_NAME, "rank", "propensity"])
+    for name, values in curves.items():
+        for rank, value in enumerate(map(float, values), start=1):
+            write([name, rank, repr(value)])
+    return out.getvalue()
+
+
+def write_context_curves(path: str | Path, curves: Mapping[str, Sequence[float]]) -> None:
+    """Write the curves of contexts by name to a CSV file; see `read_context_values`."""
+    text = context_curves_text(curves)
+    with writing(path, "The curve") as file:
+        file.write(text)
+
+
+def read_context_values(path: str | Path) -> dict[str, list[float]]:
+    """The numbers of a curve for each context, by its name; {} for a file without contexts.
+
+    A CSV file with a column context, and for each context what `parse_curve_values` reads. Raises
+    InputError as that does, naming the context.
+    """
+    text, name = read_text(path, "The curve"), named(path)
+    with expecting("curve", text, name):
+        known = (CONTEXT_NAME, *RANK_NAMES, *PROPENSITY_NAMES)
+        lines = list(table_rows(text, known, name))
+    header = [cell.strip().lower() for cell in lines[0][1]] if lines else []
+    if CONTEXT_NAME not in header:
+        return {}
+    place = _column(header, (CONTEXT_NAME,), name)
+    by_name: dict[str, list[tuple[int, list[str]]]] = {}
+    for number, cells in lines[1:]:
+        context = cells[place].strip() if len(cells) > place else ""
+        by_name.setdefault(context, [lines[0]]).append((number, cells))
+    return {
+        context: _values(iter(rows), f"{name}, context {quoted(context)},")
+        for context, rows in by_name.items()
+    }
 
 
 def read_curve(path: str | Path) -> TableCurve | RelativeCurve:
@@ -65,7 +110,20 @@ def parse_curve_values(text: str, name: str = "the curve") -> list[float]:
     InputError, which names the line of the first fault, or the rank that has no propensity.
     """
     with expecting("curve", text, name):
-        found = _found(table_rows(text, (*RANK_NAMES, *PROPENSITY_NAMES), name), name)
+        lines = list(table_rows(text, (CONTEXT_NAME, *RANK_NAMES, *PROPENSITY_NAMES), name))
+    if lines and CONTEXT_NAME in [cell.strip().lower() for cell in lines[0][1]]:
+        raise InputError(
+            f"{name} has a curve for each context, and only one can be used here; give a file with "
+            "the rows of one context, without their names.",
+            "one_curve",
+        )
+    with expecting("curve", text, name):
+        return _values(iter(lines), name)
+
+
+def _values(lines: Iterator[tuple[int, list[str]]], name: str) -> list[float]:
+    """Numbers for ranks 1, 2, ..., K of lines, the first of which names the columns."""
+    found = _found(lines, name)
     if not found:
         raise InputError(f"{name} has no line with a rank and a propensity.", "empty_file")
     for rank in range(1, len(found) + 1):

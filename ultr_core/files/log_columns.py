@@ -48,7 +48,9 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ),
         "action": ("action", "action_name", "event", "event_type", "event_name"),
         "propensity": ("propensity", "propensity_score", "examination"),
-        # Names that only our own counts have: a column "group" is the arm of an experiment.
+        # Names that only our own files have: a column "context" may hold anything, and a column
+        # "group" is the arm of an experiment.
+        "context": ("examination_context",),
         "group": ("session_group",),
         "query_presentations": ("query_presentations",),
     }
@@ -85,6 +87,7 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
         "offset": "Page offset",
         "action": "View or click",
         "propensity": "Propensity",
+        "context": "Context with its own propensities, such as the device",
         "group": "Session group (counted logs only)",
         "query_presentations": "Presentations of the query (counted logs only)",
     }

@@ -31,6 +31,7 @@ from ultr_core.files.log_presentations import (
     added_up_in_groups,
     grouped_rows,
     slots_of,
+    without_presentations,
 )
 from ultr_core.files.log_process import in_own_process
 from ultr_core.files.log_reading import Reading
@@ -65,6 +66,9 @@ from ultr_core.files.log_rows import (
 from ultr_core.limits import OWN_FILES, Room
 from ultr_core.propensity.presentations import PresentationLog, Presentations, RowFault
 from ultr_core.words import counted, part_of
+
+MOST_CONTEXTS = 100
+"""Different values of a column of contexts: with more it is another column."""
 
 _PAGE_NUMBERS = 200  # the highest page of results that anybody looks at
 _LOOKED_AT = 200_000
@@ -456,6 +460,8 @@ def _counted_log(
     meanings = meanings_of(places)
     if how.most_presentations is not None and "session" not in meanings:
         raise InputError("Sessions can be left out only if a column contains their ids.", "session")
+    if how.clicks_above and "presentation" not in meanings:
+        raise without_presentations()
     events = None
     in_events = "action" in meanings or any(part.action for part in relation.parts)
     if in_events or any(meaning in meanings for meaning in IDS) or relation.is_long_text:
@@ -475,6 +481,7 @@ def _counted_log(
         raise InputError(
             f"{relation.name} has impressions that add up to 2^53 or more; give smaller counts."
         )
+    _require_few_contexts(rows, columns)
     slots = slots_of(rows)
     if any(meaning in meanings for meaning in IDS):
         grouped = grouped_rows(
@@ -530,6 +537,18 @@ def _ends(
             if query in numbers and position.is_integer():
                 yield part.name, numbers[query], int(position) + 1 - log.first_position
             break
+
+
+def _require_few_contexts(rows: UsableRows, columns: Mapping[str, str]) -> None:
+    """Raise InputError for more contexts than anybody has a curve for."""
+    found = len(rows.texts.get("context", ()))
+    if found > MOST_CONTEXTS:
+        raise InputError(
+            f"The column {quoted(columns['context'])} has {found:,} different values, and at most "
+            f"{MOST_CONTEXTS} contexts can have their own propensities; group the values, or leave "
+            "the column out.",
+            "columns",
+        )
 
 
 def _without_effect(
@@ -637,6 +656,7 @@ def _log(
         clicks=grouped.clicks,
         swap=np.maximum(rows.numbers["swap"][of], 0),
         ranker=rows.names["ranker"][of] if "ranker" in rows.names else nothing,
+        context=rows.names["context"][of] if "context" in rows.names else nothing,
         propensity=None if rows.propensity is None else rows.propensity[of],
         group=grouped.group,
         above=grouped.above,
@@ -645,6 +665,7 @@ def _log(
         repeating=(),
         query_names=rows.texts.get("query", ("",)),
         document_names=names,
+        context_names=rows.texts.get("context", ()),
         has_swaps="swap" in columns,
         first_position=rows.first_position,
         format=relation.first.form,

@@ -14,6 +14,7 @@ from ultr_core.files.log_reading import Reading
 from ultr_core.files.log_relation import Progress, Relation
 from ultr_core.files.log_rows import (
     IDS,
+    NAMES,
     CountedRows,
     IntArray,
     UsableRows,
@@ -75,8 +76,8 @@ class Slots:
 
 
 def slots_of(usable: UsableRows) -> Slots:
-    """Entries with the same query, document, position, swap, ranker and propensity together."""
-    names = [usable.names.get(name) for name in ("query", "document", "ranker")]
+    """Entries with the same names, position, swap and propensity together."""
+    names = [usable.names.get(name) for name in NAMES]
     keys = [each.astype(np.int64) for each in names if each is not None]
     keys += [usable.numbers["position"], usable.numbers["swap"]]
     if usable.propensity is not None:
@@ -210,10 +211,7 @@ def grouped_rows(
     if how.most_presentations is not None:
         facts, shown = _without_busy(relation, shown, facts, how.most_presentations, usable)
     if how.clicks_above and (whole != "p" or facts.partial):
-        raise InputError(
-            "Counting the clicks above a row needs a column with the ids of whole presentations.",
-            "presentation",
-        )
+        raise without_presentations()
     number = _groups_for(slots)
     facts = replace(facts, groups=number)
     if number == 1 and not (once or how.clicks_above or facts.left_out):
@@ -240,6 +238,14 @@ def grouped_rows(
         made,
         group=made.group if number > 1 else None,
         presentations=replace(facts, repeated=merged),
+    )
+
+
+def without_presentations() -> InputError:
+    """What to say where clicks above a row are asked for and cannot be counted."""
+    return InputError(
+        "Counting the clicks above a row needs a column with the ids of whole presentations.",
+        "presentation",
     )
 
 

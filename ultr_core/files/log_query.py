@@ -16,7 +16,8 @@ from ultr_core.files.log_columns import COLUMNS, NO_COLUMN, REQUIRED, WITHOUT_NA
 from ultr_core.propensity.presentations import GROUPS
 
 _BY_THEIR_NAME = ("query", *REQUIRED)
-_KEYS = ("query", "document", "position", "swap", "ranker", "propensity")
+_KEYS = ("query", "document", "position", "swap", "ranker", "propensity", "context")
+_RENAMED = ("swap", "context")  # in the counts, so that readers know them there
 _OUTSIDE = ("page", "offset", "action", "group", "query_presentations")
 _MOST_PARTS = 3  # catalogue, schema, table
 _NUMBER = "^[+-]?[0-9]{1,30}([.][0-9]{0,30})?(e[+-]?[0-9]{1,2})?$"
@@ -102,7 +103,7 @@ def counting_query(table: str, columns: Mapping[str, str] | None, dialect: Diale
     """
     found = _used(columns or {})
     keys = [meaning for meaning in _KEYS if meaning in found]
-    outs = [COLUMNS[key][0] if key == "swap" else key for key in keys]
+    outs = [COLUMNS[key][0] if key in _RENAMED else key for key in keys]
     grouped = "session" in found or "presentation" in found
     steps = [
         ("ultr_cells", _cells(table, found, keys, outs, dialect)),

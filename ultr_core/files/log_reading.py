@@ -89,6 +89,7 @@ class Reading:
             page_size=values.get("page_size"),
             most_presentations=values.get("most_presentations"),
             clicks_once=bool(values.get("clicks_once")),
+            clicks_above=values.get("continuation") is not None,
             table=values.get("table") or "",
             select=values.get("select") or "",
         )

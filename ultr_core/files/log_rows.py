@@ -22,7 +22,7 @@ from ultr_core.propensity.presentations import GROUPS, RowFault
 
 IntArray = NDArray[np.int64]
 
-NAMES = ("query", "document", "ranker")
+NAMES = ("query", "document", "ranker", "context")
 """Meanings whose cells are names that rows are counted by."""
 
 IDS = ("presentation", "session")
@@ -389,7 +389,7 @@ def usable_rows(
         if meaning in counted.codes:
             groups[meaning], faulty = _whole(counted, meaning)
             marks.add_values(meaning, faulty)
-    for meaning in ("query", "document"):
+    for meaning in ("query", "document", "context"):
         if meaning in counted.codes:
             marks.add(_where(counted, meaning, _is_no_name), f"no {meaning}")
     first = _first_position(counted, position, shown, marks, how)

@@ -61,9 +61,10 @@ class JoinedLog:
     """The part of a log that matches a corpus, ready for a learner.
 
     clicks: counted by document and rank, with the draws of each query; a `GroupedLog` if the log
-    has sessions. A log that was read by clicks above has them as context, and has no groups.
-    overlap: what was joined and what was not. notices: sentences for the user. lost: one sentence
-    if rows of the log cannot be used, or "".
+    has sessions. A log that was read by clicks above has them as context, and has groups of
+    presentations if it has no sessions; the contexts of a log are its context. overlap: what was
+    joined and what was not. notices: sentences for the user. lost: one sentence if rows of the log
+    cannot be used, or "".
     """
 
     clicks: ClickLog
@@ -151,27 +152,26 @@ def join_log(
         draws = np.where(whole, draws, 0)
         query_of = np.where(whole[query_of], query_of, -1)
         joined &= query_of[query] >= 0
+    context = _context(log)
     clicks = ClickLog(
         **(
             _together(document[joined], shown, joined)
-            if log.above is None
-            else _by_clicks_above(log, log.above, document, joined)
+            if context is None
+            else _by_context(log, context, document, joined)
         ),
         query_draws=int(draws.sum()),
         query_offsets=corpus.query_offsets,
         draws=draws,
         whole_lists=False,
+        context_is_given=bool(log.context_names),
     )
-    # Rows are sorted by document and rank, and several names may be one document.
-    places = int(shown.rank.max()) + 1
-    row = np.searchsorted(clicks.document * places + clicks.rank, document * places + shown.rank)
-    row[~joined] = -1
+    row = _row_of_entry(log, clicks, context, document)
     lacking = (
         *_lacking(queries, ~known_queries[query], shown, "query", "queries"),
         *_lacking(documents, ~known_documents[title], shown, "document", "documents"),
     )
     return JoinedLog(
-        clicks if log.above is not None else _by_session(log, clicks, row, query_of),
+        _by_session(log, clicks, row, query_of),
         overlap,
         (*lacking, *_sentences(overlap, corpus, name), *kept),
         log.lost,
@@ -215,14 +215,15 @@ def _by_session(
 ) -> ClickLog:
     """The joined log by group of sessions, or as it is where fewer than two have a query draw.
 
-    row: in ``clicks`` of each row of the log's displays, -1 for none; query_of: as in `_draws`.
+    row: in ``clicks`` of each entry of the log, -1 for none; query_of: as in `_draws`. Clicks above
+    make clicks of one presentation depend on each other, so that they are grouped without sessions.
     """
-    group = log.session_groups
+    group = log.session_groups if log.above is None else log.groups
     if group is None:
         return clicks
     draws = _draws_by_group(log, query_of, group, clicks.draws)
     used = draws > 0
-    number, place = np.cumsum(used) - 1, row[log.display_of_entry]
+    number, place = np.cumsum(used) - 1, row
     # Groups of other queries alone are none here.
     kept = (place >= 0) & used[group]
     groups = int(np.count_nonzero(used))
@@ -243,6 +244,7 @@ def _by_session(
             np.rint(shown[counting]).astype(np.int64),
             np.rint(clicked[counting]).astype(np.int64),
             draws[used],
+            of="presentation" if log.session_groups is None else "session",
         ),
     )
 
@@ -307,12 +309,47 @@ def _together(
     }
 
 
-def _by_clicks_above(
-    log: PresentationLog, above: IntArray, document: IntArray, joined: NDArray[np.bool_]
+def _context(log: PresentationLog) -> IntArray | None:
+    """The context of each entry: clicks above, or the column's; None where rows have none.
+
+    Raises InputError for both.
+    """
+    if not log.context_names:
+        return log.above
+    if log.above is not None:
+        raise InputError(
+            "The log has contexts, and clicks above a row were asked for as well; give one of the "
+            "two.",
+            "contexts",
+        )
+    return np.asarray(log.context, np.int64)
+
+
+def _row_of_entry(
+    log: PresentationLog, clicks: ClickLog, context: IntArray | None, document: IntArray
+) -> IntArray:
+    """Row of the joined log of each entry, -1 for none; document: of each display.
+
+    Rows are sorted by document, rank and context, and several names may be one document.
+    """
+    of_entry = document[log.display_of_entry]
+    places = int(log.position.max()) + 1
+    wanted, keys = of_entry * places + log.position, clicks.document * places + clicks.rank
+    if context is not None:
+        many = int(context.max()) + 1
+        wanted, keys = wanted * many + context, keys * many + clicks.context
+    row = np.searchsorted(keys, wanted)
+    row[(of_entry < 0) | (row == keys.size)] = -1
+    row[keys[row] != wanted] = -1
+    return row
+
+
+def _by_context(
+    log: PresentationLog, context: IntArray, document: IntArray, joined: NDArray[np.bool_]
 ) -> dict[str, IntArray]:
-    """Rows by document, rank and clicks above, the context; document, joined: of each display."""
+    """Rows by document, rank and context [entries]; document, joined: of each display."""
     kept = joined[log.display_of_entry]
-    keys = np.stack([document[log.display_of_entry], log.position, above])[:, kept]
+    keys = np.stack([document[log.display_of_entry], log.position, context])[:, kept]
     cells, row = np.unique(keys, axis=1, return_inverse=True)
     found = dict(zip(("document", "rank", "context"), cells, strict=True))
     for name, values in (("impressions", log.impressions), ("clicks", log.clicks)):

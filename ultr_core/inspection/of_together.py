@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
 from ultr_core.corpus.ranking import query_of_document
-from ultr_core.errors import InputError, Remark
+from ultr_core.errors import InputError, Remark, quoted
 from ultr_core.findings import Finding, Severity
 from ultr_core.inspection.inspection import (
     Check,
@@ -39,6 +39,7 @@ from ultr_core.propensity import (
     click_weights,
     clipping_effect,
 )
+from ultr_core.propensity.contexts import ContextCurves, in_words, row_propensities
 from ultr_core.propensity.row_numbers import LEAST_PROPENSITY
 from ultr_core.risk import too_few_clicks
 from ultr_core.users import ClickLog, ExaminationCurve, TableCurve
@@ -312,7 +313,9 @@ def _lists_leaving_out(log: ClickLog, left_out: NDArray[np.float64]) -> tuple[in
 
 def seen_impressions(log: ClickLog, curve: ExaminationCurve | None = None) -> NDArray[np.float64]:
     """Impressions of each document where users look, float64 [documents]; None for everywhere."""
-    looked = log.impressions if curve is None else log.impressions * (curve.at(log.rank) > 0)
+    looked = log.impressions
+    if curve is not None:
+        looked = looked * (row_propensities(curve, log) > 0)
     return np.bincount(log.document, looked, log.n_documents).astype(np.float64)
 
 
@@ -349,15 +352,21 @@ _HEAVY = 0.2  # share of the weight on the five heaviest clicks
 
 @dataclass(frozen=True)
 class ClickedPosition:
-    """A clicked position without a usable propensity: its rank and clicks."""
+    """A clicked position without a usable propensity: its rank and clicks.
+
+    last: the last rank that the curve covers. context: of the curve, "" if there is one curve.
+    """
 
     rank: int
     clicks: int
+    last: int = 0
+    context: str = ""
 
     @property
     def words(self) -> str:
         """The position and its clicks, as a clause."""
-        return f"Position {self.rank:,} has {counted(self.clicks, 'click')}"
+        where = f" in the context {quoted(self.context)}" if self.context else ""
+        return f"Position {self.rank:,} has {counted(self.clicks, 'click')}{where}"
 
 
 def last_rank_of(curve: ExaminationCurve) -> int | None:
@@ -367,24 +376,62 @@ def last_rank_of(curve: ExaminationCurve) -> int | None:
 
 def uncovered(log: ClickLog, curve: ExaminationCurve) -> tuple[ClickedPosition, ...]:
     """Clicked positions below the last rank of a curve, highest first."""
+    if isinstance(curve, ContextCurves):
+        return tuple(
+            replace(found, context=name)
+            for context, (name, one) in enumerate(zip(curve.names, curve.curves, strict=True))
+            for found in _below(log, one, log.context == context)
+        )
+    return _below(log, curve, np.ones(log.rank.size, dtype=np.bool_))
+
+
+def _below(
+    log: ClickLog, curve: ExaminationCurve, rows: NDArray[np.bool_]
+) -> tuple[ClickedPosition, ...]:
+    """Clicked positions of the rows below the last rank of a curve."""
     last = last_rank_of(curve)
     if last is None:
         return ()
-    return _clicked_at(log, log.rank > last)
+    return tuple(replace(found, last=last) for found in _clicked_at(log, rows & (log.rank > last)))
 
 
 def require_covered(log: ClickLog, curve: ExaminationCurve, name: str = "the curve") -> None:
     """Raise InputError naming the first clicked position that the curve does not cover.
 
-    Propensities of positions that never occur are ignored.
+    Propensities of positions that never occur are ignored. Raises InputError as well unless a log
+    of named contexts has a curve for each, and another log a single curve.
     """
+    _require_contexts(log, curve)
     missing = uncovered(log, curve)
     if missing:
         first = missing[0]
         raise InputError(
-            f"{first.words} but no propensity: {name} covers ranks 1 to {last_rank_of(curve)}; add "
+            f"{first.words} but no propensity: {name} covers ranks 1 to {first.last}; add "
             "the position, or use the last value for all ranks below.",
             "carry_on",
+        )
+
+
+def _require_contexts(log: ClickLog, curve: ExaminationCurve) -> None:
+    """Raise InputError for contexts without curves, or curves without contexts."""
+    of_curve = curve.names if isinstance(curve, ContextCurves) else ()
+    if of_curve and not log.context_is_given:
+        raise InputError(
+            f"There is a curve for each of the contexts {in_words(of_curve)}, but the log has no "
+            "column of contexts; say which column it is.",
+            "contexts",
+        )
+    if log.context_is_given and not of_curve:
+        raise InputError(
+            "The log has contexts, and one curve was given for all of them; give a curve for each, "
+            "or say that no column has contexts.",
+            "contexts",
+        )
+    if of_curve and log.context.max(initial=0) >= len(of_curve):
+        raise InputError(
+            f"The log has {int(log.context.max()) + 1} contexts and the curve "
+            f"{len(of_curve)}; give a curve for each.",
+            "contexts",
         )
 
 
@@ -398,6 +445,7 @@ def inspect_together(
     from_pairs: bool = True,
     curve_name: str = "the curve",
     sees: Sees | None = None,
+    continuation: float = 1.0,
 ) -> Inspection:
     """Check overlap, candidates never shown, preference pairs, coverage of the curve and weights.
 
@@ -405,12 +453,15 @@ def inspect_together(
     means no threshold, and the clipped estimator is then IPS. Without a curve, or with an estimator
     that needs none, weights are not checked. from_pairs: whether pairs are counted, for a learner
     that learns from them. sees: what the judge of a verdict divides by, None if the same as the
-    estimator. Raises InputError for a clip outside [0, 1].
+    estimator. continuation: lambda of users who leave after a click, for a log by clicks above.
+    Raises InputError for a clip outside [0, 1].
     """
     log, sees = joined.clicks, sees or sees_of(estimator)
     if estimator.fits_relevance and "curve" in estimator.needs:
         estimator = ESTIMATORS["clipped"]  # a click counts the same, and no relevance is at hand
-    belief = Belief(curve, clip) if curve is not None and "curve" in estimator.needs else None
+    belief = None
+    if curve is not None and "curve" in estimator.needs:
+        belief = Belief(curve, clip, continuation=continuation)
     unshown = unshown_candidates(log, curve, sees=sees)
     given = _Together(joined, corpus, estimator, from_pairs, belief, curve_name, unshown)
     findings = found_by(CHECKS, given)
@@ -540,7 +591,7 @@ def _coverage(given: _Together) -> Seen | None:
     return stop(
         len(missing),
         f"{first.words} but no propensity in {given.curve_name}, which ends at rank "
-        f"{last_rank_of(given.belief.curve)}; add it, or use the last value for all ranks below.",
+        f"{first.last}; add it, or use the last value for all ranks below.",
     )
 
 

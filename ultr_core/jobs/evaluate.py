@@ -22,11 +22,13 @@ from ultr_core.jobs.output import finding_line, print_notes
 from ultr_core.jobs.own_files import (
     CANDIDATES,
     CLIP,
+    CONTINUATION,
     LOGGER_SCORES,
     METHOD,
     OWN_FIELDS,
     check_propensities,
     own_checks,
+    own_continuation,
     own_corpus,
     own_join,
     own_log,
@@ -208,10 +210,11 @@ def run(given: Given) -> Evidence:
     if given.shown_whole:
         joined = own_join(given, log, own.corpus, own.name, shown_whole=True)
     print_notes(joined.notices)
+    continuation = own_continuation(given, joined.clicks)
     name, scores = _scores(given, own.corpus)
     judge = judge_by(
         given.method, own.corpus, joined.clicks, curve, clip=given.clip,
-        logger_scores=own_logger_scores(given, own.corpus),
+        logger_scores=own_logger_scores(given, own.corpus), continuation=continuation,
     )  # fmt: skip
     result = evaluate_ranker(
         own.corpus, joined.clicks, scores, curve, clip=given.clip,
@@ -224,7 +227,8 @@ def run(given: Given) -> Evidence:
         result = replace(result, notices=(*result.notices, f"{told} {way_out}"))
     checks = own_checks(
         log, joined, own.corpus, curve, clip=given.clip or 0.0, sees=judge.sees,
-        more=(*odd, *result.agreement),
+        estimator=ESTIMATORS["clipped"] if continuation is None else judge.estimator,
+        continuation=judge.belief.continuation, more=(*odd, *result.agreement),
     )  # fmt: skip
     print_beside(given, log, checks, result.notices)
     passing = gate(
@@ -278,6 +282,7 @@ JOB = Job(
             "treat as known",
         ),
         LOGGER_SCORES,
+        CONTINUATION,
         replace(
             CLIP,
             help="judge by the clipped estimate at this threshold; default: judge by IPS. All "

@@ -29,6 +29,7 @@ from ultr_core.jobs.output import (
 )
 from ultr_core.jobs.own_files import (
     CLIP,
+    CONTINUATION,
     LEARNER,
     LOGGER_SCORES,
     METHOD,
@@ -37,6 +38,7 @@ from ultr_core.jobs.own_files import (
     OwnCorpus,
     check_propensities,
     own_checks,
+    own_continuation,
     own_corpus,
     own_join,
     own_log,
@@ -64,18 +66,18 @@ from ultr_core.own_data.tree_fitting import (
     fit_trees_from_log,
     tree_fold_scores,
 )
-from ultr_core.propensity import ESTIMATORS, PresentationLog
+from ultr_core.propensity import ESTIMATORS, ContinuationEstimate, PresentationLog
 from ultr_core.users import ClickLog, PowerLaw
 
 _NOTES = (
     "--json prints method, label, learner, cost, clip, chosen_by, clicks, query_draws, "
-    "clicked_documents, features, certificate, sentence, notices, overlap (of log and corpus) and "
-    "checks (as the command check prints them), and for direct and doubly-robust asked and "
-    "clicks_by_rank (first_ranks, observed, predicted, rejected, sentence): if the fit is "
-    "rejected, the method clipped replaces it. With --learner trees or trees-by-position, trees "
-    "(their number) replaces cost and certificate, and --out writes LightGBM's own format; method "
-    "is null for trees-by-position. Files are written completely and replaced together, and never "
-    "overwrite an input."
+    "clicked_documents, features, certificate, sentence, notices, continuation (λ, or null), "
+    "overlap (of log and corpus) and checks (as the command check prints them), and for direct and "
+    "doubly-robust asked and clicks_by_rank (first_ranks, observed, predicted, rejected, "
+    "sentence): if the fit is rejected, the method clipped replaces it. With --learner trees or "
+    "trees-by-position, trees (their number) replaces cost and certificate, and --out writes "
+    "LightGBM's own format; method is null for trees-by-position. Files are written completely and "
+    "replaced together, and never overwrite an input."
 )
 
 VALIDATION = "validation"
@@ -132,11 +134,13 @@ class Fitted:
     fit: OwnFit | TreeFit
     overlap: Overlap
     checks: Inspection
+    continuation: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values."""
         return {
             **self.fit.as_dict(),
+            "continuation": self.continuation,
             "overlap": self.overlap.as_dict(),
             "checks": self.checks.as_dict(),
         }
@@ -144,7 +148,10 @@ class Fitted:
     def show(self) -> None:
         """Print what was trained, and the checks."""
         print(self.fit.sentence)
-        print(f"It assumes that {NOBODY_LEAVES}.")
+        leaves = NOBODY_LEAVES
+        if self.continuation is not None:
+            leaves = f"users continue after a click with probability λ = {self.continuation:.3g}"
+        print(f"It assumes that {leaves}.")
         print()
         for finding in self.checks.findings:
             print(finding_line(finding))
@@ -177,11 +184,25 @@ def run(given: Given) -> Fitted:
             f"--learner {SVM.key}.",
             "learner",
         )
+    if of_trees and given.continuation is not None:
+        raise InputError(
+            f"--continuation applies only to linear rankers; leave it out, or choose --learner "
+            f"{SVM.key}.",
+            "learner",
+        )
     check_propensities(given)
     own, log = own_corpus(given), own_log(given)
+    if learns_position and log.context_names:
+        raise InputError(
+            f"{BY_POSITION_LABEL} learn one number for each rank, whatever the context; choose "
+            f"--learner {TREES}, or say that no column has contexts.",
+            "contexts",
+        )
     curve, odd = own_propensities(given, log)
     joined = own_join(given, log, own.corpus, own.name)
     print_notes(joined.notices)
+    found = own_continuation(given, joined.clicks)
+    continuation = found.probability if isinstance(found, ContinuationEstimate) else found
     line = progress_line()
     known, validation = PowerLaw(0.0) if curve is None else curve, _validation(given, own, log)
     logger_scores = own_logger_scores(given, own.corpus)
@@ -199,13 +220,13 @@ def run(given: Given) -> Fitted:
         fit = fit_from_log(
             own.corpus, joined.clicks, known, method=given.method, learner=given.learner,
             cost=given.cost, clip=given.clip, validation=validation, seed=given.seed, progress=line,
-            logger_scores=logger_scores,
+            logger_scores=logger_scores, continuation=continuation,
         )  # fmt: skip
     line("")
     checks = own_checks(
         log, joined, own.corpus, curve, estimator=fit.estimator, clip=fit.clip,
         from_pairs=not of_trees and learner_named(given.learner).from_pairs,
-        more=(*odd, *fit.agreement),
+        continuation=continuation, more=(*odd, *fit.agreement),
     )  # fmt: skip
     print_beside(given, log, checks, fit.notices)
     by_fold = None
@@ -215,7 +236,7 @@ def run(given: Given) -> Fitted:
         _write(given, own.corpus, fit)
         if by_fold is not None:
             write_scores(given.fold_scores_out, own.corpus, by_fold)
-    return Fitted(fit, joined.overlap, checks)
+    return Fitted(fit, joined.overlap, checks, continuation)
 
 
 def _validation(
@@ -282,6 +303,7 @@ JOB = Job(
             "candidates that other lists of the query show, or with --clip the clipped estimate",
         ),
         LOGGER_SCORES,
+        CONTINUATION,
         FIT_LEARNER,
         Cost(
             **vars(COST)

@@ -35,6 +35,7 @@ REMEDIES: Mapping[str, str] = MappingProxyType(
         "reference_not_linked": "--landmark",
         "reference_no_click": "--landmark",
         "presentation": "--columns presentation=NAME",
+        "contexts": "--columns context=NAME, or context=-; --propensities CURVES.csv",
         "larger_ids": "--columns presentation=NAME, or presentation=-",
         "query_texts": "--query-texts, --document-names",
         "document_names": "--document-names, --query-texts",

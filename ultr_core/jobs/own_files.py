@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus, CorpusSplits
 from ultr_core.corpus.feature_matrix import scale_notice
-from ultr_core.errors import InputError, checked_path, named
+from ultr_core.errors import InputError, checked_path, named, quoted
 from ultr_core.fields import Choice, Field, Number, Switch
-from ultr_core.files import load_corpus, load_directory, read_curve_values
+from ultr_core.files import (
+    load_corpus,
+    load_directory,
+    read_context_values,
+    read_curve_values,
+)
 from ultr_core.files.name_tables import read_names
 from ultr_core.files.score_files import read_score_file
 from ultr_core.files.trec_files import read_qrels
@@ -34,9 +40,17 @@ from ultr_core.learners import LEARNERS, SVM
 from ultr_core.own_data.curves import LOG_ITSELF, curve_for_log
 from ultr_core.own_data.deployment import MOST_CANDIDATES
 from ultr_core.own_data.fitting import DEFAULT_METHOD, FIT_METHODS
-from ultr_core.propensity import ESTIMATORS, Estimator, PresentationLog
+from ultr_core.propensity import (
+    ESTIMATORS,
+    ContextCurves,
+    ContinuationEstimate,
+    Estimator,
+    PresentationLog,
+    estimate_continuation,
+)
 from ultr_core.settings import PARAMETERS
-from ultr_core.users import ExaminationCurve, PowerLaw
+from ultr_core.users import ClickLog, ExaminationCurve, PowerLaw
+from ultr_core.words import counted
 
 _TOLD_BY_READER = (
     "columns", "copies", "unused", "contradicted", "rows_left_out", "clicks_without_position",
@@ -58,6 +72,23 @@ LOGGER_SCORES = File(
     help="scores that the lists were ranked by: one per row of the corpus, as a table, or as a "
     "TREC run. They are one more feature for --method direct and doubly-robust, whose fitted "
     "relevance must explain why documents were shown where they were",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Continuation(Number):
+    """λ, or the word for the log's own estimate."""
+
+    def checked(self, value: Any) -> float | str:
+        """The number or the word; raises InputError for anything else."""
+        return LOG_ITSELF if value == LOG_ITSELF else float(super().checked(value))
+
+
+CONTINUATION = Continuation(
+    "continuation", "", 0, 1, above=True, decimals=None, default=None,
+    help="probability λ that a user continues after a click, or the word log to estimate it from "
+    "fixed lists; clicks are then weighted by hindsight propensities, for which the log must have "
+    "a row for each document shown and the ids of presentations; default: no user leaves",
 )  # fmt: skip
 CANDIDATES = Number(
     "candidates", "", 1, MOST_CANDIDATES, default=1,
@@ -96,8 +127,8 @@ OWN_FIELDS: tuple[Field, ...] = (
     *READING,
     File(
         "propensities", "", metavar="CURVE.csv",
-        help="examination by rank: a CSV file with the columns rank and propensity, or the word "
-        "log to use the log's own column",
+        help="examination by rank: a CSV file with the columns rank and propensity, and context if "
+        "each context has its own curve, or the word log to use the log's own column",
     ),
     *TABLES,
     replace(PARAMETERS["eta"], default=None, help="instead of a curve: assume p_r = (1/r)^X"),
@@ -174,6 +205,18 @@ def own_logger_scores(given: Given, corpus: Corpus) -> NDArray[np.float64] | Non
     return scores
 
 
+def own_continuation(given: Given, log: ClickLog) -> float | ContinuationEstimate | None:
+    """The λ of ``--continuation``, estimated and noted if it is the log's; None without one.
+
+    Raises InputError as `estimate_continuation` does.
+    """
+    if given.continuation != LOG_ITSELF:
+        return None if given.continuation is None else float(given.continuation)
+    found = estimate_continuation(log)
+    print_notes([f"λ = {found.value:.2f} (95% interval {found.low:.2f} to {found.high:.2f})."])
+    return found
+
+
 def own_log(given: Given) -> PresentationLog:
     """Read ``--log``, notes to standard error; raises InputError if it cannot be used."""
     log = given_log(given, share_line("reading the click log"))
@@ -203,13 +246,49 @@ def own_propensities(
     """
     if given.propensities is None:
         return (None if given.eta is None else PowerLaw(given.eta)), ()
+    if by_context := _by_context(given, log):
+        each = [_curve(given, log, values, name) for name, values in by_context.items()]
+        curves = ContextCurves(tuple(by_context), tuple(curve for curve, _ in each))
+        return curves, tuple(found for _, odd in each for found in odd)
     if given.propensities == LOG_ITSELF:
-        values = own_curve(log)
-    else:
-        values = read_curve_values(given.propensities)
+        return _curve(given, log, own_curve(log))
+    return _curve(given, log, read_curve_values(given.propensities))
+
+
+def _curve(
+    given: Given, log: PresentationLog, values: Sequence[float], context: str = ""
+) -> tuple[ExaminationCurve, tuple[Finding, ...]]:
     curve = curve_for_log(values, log, carry_on=given.carry_on)
     odd = [each for each in inspect_curve(values).warnings if each.key in ("scale", "shape")]
-    return curve, tuple(odd)
+    where = f"Context {quoted(context)}: " if context else ""
+    return curve, tuple(replace(each, sentence=f"{where}{each.sentence}") for each in odd)
+
+
+def _by_context(given: Given, log: PresentationLog) -> dict[str, list[float]]:
+    """The numbers of the curve of each context, in the order of the log's; {} for one curve.
+
+    Raises InputError, naming them and their clicks, for contexts of the log without a curve.
+    """
+    names = log.context_names
+    if given.propensities == LOG_ITSELF:
+        return {name: own_curve(log.in_contexts((name,))) for name in names}
+    found = read_context_values(given.propensities)
+    if not names or not found:
+        return found
+    lacking = [name for name in names if name not in found]
+    if lacking:
+        clicks = [int(log.in_contexts((name,)).clicks.sum()) for name in lacking]
+        each = ", ".join(
+            f"{quoted(name)} ({counted(number, 'click')})"
+            for name, number in zip(lacking, clicks, strict=True)
+        )
+        raise InputError(
+            f"{named(given.propensities)} has no curve for the context"
+            f"{'s' if len(lacking) > 1 else ''} {each} of the log; add one, or leave these rows "
+            "out.",
+            "context_without_curve",
+        )
+    return {name: found[name] for name in names}
 
 
 def own_checks(
@@ -222,15 +301,17 @@ def own_checks(
     clip: float = 0.0,
     from_pairs: bool = True,
     sees: Sees | None = None,
+    continuation: float | None = None,
     more: Iterable[Finding] = (),
 ) -> Inspection:
     """Checks of log, corpus and curve together, and what ``check`` finds to look at in the log.
 
-    estimator, clip, from_pairs, sees: as in `inspect_together`. more: further findings.
+    more: further findings; the rest is as in `inspect_together`.
     """
     together = inspect_together(
-        joined, corpus, curve, estimator=estimator, clip=clip, from_pairs=from_pairs, sees=sees
-    )
+        joined, corpus, curve, estimator=estimator, clip=clip, from_pairs=from_pairs, sees=sees,
+        continuation=1.0 if continuation is None else continuation,
+    )  # fmt: skip
     return replace(together, findings=(*together.findings, *inspect_log(log).warnings, *more))
 
 

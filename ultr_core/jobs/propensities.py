@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ultr_core.export.notebook import Cell, code, words
 from ultr_core.fields import Choice, Field, Number, Switch, each_once
-from ultr_core.files import write_curve
+from ultr_core.files import write_context_curves, write_curve
 from ultr_core.jobs.files import LOG, READING, File, given_log
 from ultr_core.jobs.job import Given, Job, Page, PageState, setting_fields
 from ultr_core.jobs.output import print_notes, share_line
@@ -18,11 +20,14 @@ from ultr_core.own_data.curves import estimate_findings
 from ultr_core.propensity import (
     LOG_METHODS,
     PROPENSITY_METHODS,
+    ContextEstimates,
     CurveOptions,
     LogEstimate,
+    estimate_by_context,
     estimate_from_log,
     ratio_text,
 )
+from ultr_core.propensity.contexts import in_words
 from ultr_core.propensity.curves import FIT, SMOOTHING
 from ultr_core.propensity.points import LANDMARK, LAST_RANK, MOST_RANKS
 from ultr_core.words import counted
@@ -54,6 +59,34 @@ class Ranks(Field):
     def write(self, value: Any) -> str:
         """The ranks with commas between them."""
         return ",".join(map(str, value))
+
+
+@dataclass(frozen=True)
+class Names(Field):
+    """Several names; none by default."""
+
+    default: Any = field(kw_only=True, default=())
+
+    @property
+    def wanted(self) -> str:
+        """How they are written."""
+        return "comma-separated names"
+
+    def checked(self, value: Any) -> tuple[str, ...]:
+        """The names of a text; a name with a comma is in quotation marks, as in a CSV file."""
+        try:
+            names = next(csv.reader([value], skipinitialspace=True), [])
+        except csv.Error:
+            raise self.refused(value) from None
+        return each_once(
+            self.label or "The list of contexts", self.name, (name.strip() for name in names)
+        )
+
+    def write(self, value: Any) -> str:
+        """The names with commas between them."""
+        out = io.StringIO()
+        csv.writer(out, lineterminator="").writerow(value)
+        return out.getvalue()
 
 
 POSITION, TRUST = "position", "trust"
@@ -103,26 +136,49 @@ OWN_METHOD = Choice(
 """How the page reads a visitor's own log; the session keeps it."""
 
 
-def run(given: Given) -> LogEstimate:
-    """Estimate, and write the curve."""
-    result = estimate_from_log(
-        given_log(given, share_line("reading the click log")),
-        method=given.method or None,
-        landmark=given.landmark,
-        last_rank=given.ranks,
-        options=CurveOptions(given.smoothing, given.at, given.fit),
-    )
+def run(given: Given) -> LogEstimate | ContextEstimates:
+    """Estimate, and write the curve, or that of each context."""
+    log = given_log(given, share_line("reading the click log"))
+    how: Any = {
+        "method": given.method or None,
+        "landmark": given.landmark,
+        "last_rank": given.ranks,
+        "options": CurveOptions(given.smoothing, given.at, given.fit),
+    }
+    if log.context_names or given.pool_contexts:
+        found = estimate_by_context(log, pool=given.pool_contexts, **how)
+        if given.out is not None:
+            write_context_curves(given.out, found.curves)
+        known = dict.fromkeys(log.notices)
+        print_notes(known)
+        for names, one in found.found.items():
+            here = (text for text in one.notices if text not in known)
+            print_notes(f"{in_words(names)}: {text}" for text in here)
+        return found
+    result = estimate_from_log(log, **how)
     if given.out is not None:
         write_curve(given.out, result.curve.values)
     print_notes(result.notices)
     return result
 
 
-def show(result: LogEstimate) -> None:
-    """Print the curve with its intervals."""
+def show(result: LogEstimate | ContextEstimates) -> None:
+    """Print the curve with its intervals, or that of each context."""
+    if isinstance(result, ContextEstimates):
+        for number, (names, one) in enumerate(result.found.items()):
+            label = f"Context{'s' if len(names) > 1 else ''} {in_words(names)}"
+            print(f"{chr(10) if number else ''}{label}:")
+            _show_curve(one, with_rows=False)
+        return
+    _show_curve(result)
+
+
+def _show_curve(result: LogEstimate, *, with_rows: bool = True) -> None:
+    """with_rows: whether rows and queries are those of this curve alone."""
     method, log = PROPENSITY_METHODS[result.estimate.method], result.log
+    whole = f"{counted(log['rows'], 'row')}, {counted(log['queries'], 'query', 'queries')}, "
     print(
-        f"{counted(log['rows'], 'row')}, {counted(log['queries'], 'query', 'queries')}, "
+        f"{whole if with_rows else ''}"
         f"{counted(log['clicks'], 'click')} in {counted(log['impressions'], 'impression')}. "
         f"{method.label}; assumes that {method.assumes}."
     )
@@ -143,8 +199,13 @@ def show(result: LogEstimate) -> None:
     print(f"{'' if trust.severity == 'good' else 'Warning: '}{trust.sentence}")
 
 
-def as_dict(result: LogEstimate) -> dict[str, Any]:
-    """The curve with its findings as plain values."""
+def as_dict(result: LogEstimate | ContextEstimates) -> dict[str, Any]:
+    """The curve, or that of each context, with its findings as plain values."""
+    if isinstance(result, ContextEstimates):
+        every = result.as_dict()
+        for told, one in zip(every["contexts"], result.found.values(), strict=True):
+            told["findings"] = as_dict(one)["findings"]
+        return every
     return {
         **result.as_dict(),
         "findings": [
@@ -275,9 +336,15 @@ JOB = Job(
         ),
         SMOOTHING,
         FIT,
+        Names(
+            "pool_contexts", "",
+            help="contexts that share one curve, separated by commas, if the log has a column of "
+            "contexts; every other context gets its own curve",
+        ),
         File(
             "out", "", use="write", endings=(".csv",),
-            help="write the curve as CSV: rank, propensity",
+            help="write the curve as CSV: rank, propensity; for contexts: context, rank, "
+            "propensity",
         ),
     ),
     show=show,

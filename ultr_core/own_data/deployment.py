@@ -27,6 +27,7 @@ from ultr_core.own_data.evaluation import (
     default_judge,
 )
 from ultr_core.propensity import Estimator
+from ultr_core.propensity.contexts import row_propensities
 from ultr_core.risk.intervals import upper_bound
 from ultr_core.users import ClickLog, ExaminationCurve, GroupedLog
 
@@ -189,7 +190,7 @@ def reason_against(findings: Iterable[Finding], *, copies: Sized) -> str:
 
 def _unlike_ips(estimator: Estimator, clip: float, curve: ExaminationCurve, log: ClickLog) -> str:
     """Why a promise by this estimator is none; "" where it weighs clicks by their propensity."""
-    p = curve.at(log.rank)[log.clicks > 0]
+    p = row_propensities(curve, log)[log.clicks > 0]
     if estimator.key == "naive" and p.size and p.min() < p.max():
         return "the naive estimate ignores the propensities that were given; judge by IPS"
     clips = "clip" in estimator.needs and not estimator.fits_relevance

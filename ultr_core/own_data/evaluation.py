@@ -39,6 +39,7 @@ from ultr_core.own_data.agreement import (
     shown_ranks,
     warned,
 )
+from ultr_core.own_data.continued import Continued
 from ultr_core.own_data.fitting import (
     DEFAULT_METHOD,
     NOBODY_LEAVES,
@@ -47,10 +48,17 @@ from ultr_core.own_data.fitting import (
     informed_on_all,
     logger_feature,
     method_of_key,
+    require_continuation,
     with_never_shown,
 )
 from ultr_core.own_data.refits import Refits
-from ultr_core.propensity import ESTIMATORS, Belief, Estimator, RowNumbers
+from ultr_core.propensity import (
+    ESTIMATORS,
+    Belief,
+    ContinuationEstimate,
+    Estimator,
+    RowNumbers,
+)
 from ultr_core.risk import (
     Estimate,
     difference_by,
@@ -73,7 +81,9 @@ NDCG = Measure("nDCG", NDCG_CUTOFF, exponential=True)
 
 def intervals_of(log: ClickLog) -> str:
     """What the intervals of estimates from a log take as independent, in words."""
-    return by_session(log.by_group.number) if isinstance(log, GroupedLog) else BY_PRESENTATION
+    if not isinstance(log, GroupedLog):
+        return BY_PRESENTATION
+    return by_session(log.by_group.number, log.by_group.of)
 
 
 @dataclass(frozen=True)
@@ -219,7 +229,8 @@ class Evaluation:
         for report in self.risks:
             labels.setdefault(report.assumes, []).append(report.label)
         told = (f"{_listed(names)}: {assumed}." for assumed, names in labels.items())
-        return (*told, f"All: {NOBODY_LEAVES}.")
+        leaves = "continuation" in ESTIMATORS[self.judge].needs
+        return (*told, f"{'All others' if leaves else 'All'}: {NOBODY_LEAVES}.")
 
     @property
     def sentence(self) -> str:
@@ -286,6 +297,7 @@ INTERVALS_ARE_FOR = (
 
 MEAN_RANK_BY_GRADES = "mean rank over the relevant documents of all queries, each counted once"
 
+_HINDSIGHT = ESTIMATORS["hindsight"]
 JUDGE = ESTIMATORS[DEFAULT_METHOD]
 """The estimator of every verdict, whatever a ranker was trained by: only one judge for both can
 compare two rankers. Click noise does not change its order where every candidate was shown."""
@@ -313,7 +325,7 @@ class Judge:
     belief: Belief
     notices: tuple[str, ...] = ()
     log: ClickLog | None = None
-    refits: Refits | None = None
+    refits: Refits | Continued | None = None
 
     @property
     def sees(self) -> Sees:
@@ -341,18 +353,31 @@ def judge_by(
     *,
     clip: float | None = None,
     logger_scores: NDArray[np.float64] | None = None,
+    continuation: float | ContinuationEstimate | None = None,
 ) -> Judge:
     """The estimator of this key as the judge, with the relevance fitted to the log if it needs one.
 
     method: one of ``FIT_METHODS``, or "" for `default_judge`. clip: its threshold, where it has
     one; None for ``SHOWN_CLIP``, or the one that falls with the clicks. Where a test rejects the
     fitted relevance, `default_judge` judges: what trains in its place may be biased. logger_scores:
-    as in `fit_from_log`. Raises
-    InputError for a clip outside (0, 1] or for an estimator that has none, and as `fit_from_log`
+    as in `fit_from_log`. continuation: lambda of users who leave after a click; hindsight
+    propensities judge then, and intervals leave out groups of a `GroupedLog`; if lambda was
+    estimated from the log, they allow for its noise. Raises InputError for
+    a clip outside (0, 1] or for an estimator that has none, and as `fit_from_log`
     does.
     """
     require_log(log)
     scores = logger_feature(ESTIMATORS[method or JUDGE.key], corpus, logger_scores)
+    if continuation is not None:
+        again = None
+        if isinstance(continuation, ContinuationEstimate):
+            if isinstance(log, GroupedLog):
+                again = Continued.of(log, curve)
+            continuation = continuation.probability
+        require_continuation(continuation, method, log)
+        check_clip(_HINDSIGHT, clip)
+        require_covered(log, curve)
+        return Judge(_HINDSIGHT, Belief(curve, continuation=continuation), refits=again)
     if not method:
         return default_judge(log, curve, clip)
     asked = method_of_key(method)
@@ -430,7 +455,7 @@ def evaluate_ranker(
     elif measures is not None or empty != "skip":
         notices = (*notices, "The requested measures based on grades are left out.")
     if isinstance(log, GroupedLog):
-        notices = (*notices, session_notice(log.by_group.number))
+        notices = (*notices, session_notice(log.by_group.number, log.by_group.of))
     agreement = _agreement(judge, log, ranks)
     return Evaluation(
         name,

@@ -51,6 +51,8 @@ train."""
 DEFAULT_METHOD = "ips"
 """What weights clicks where nothing else is asked for, if all lists of a query show the same."""
 
+_HINDSIGHT = ESTIMATORS["hindsight"]
+
 NOBODY_LEAVES = "no user leaves after a click (λ = 1)"
 """What fits and estimates of a reader's log assume beside what their estimators do."""
 
@@ -58,6 +60,31 @@ _BY_DOCUMENT = ESTIMATORS["policy-aware"]
 
 Tell = Callable[[str], None]
 _NO_THRESHOLD = "; validation chose τ = 0, no threshold"
+
+
+def require_continuation(continuation: float, method: str, log: ClickLog) -> None:
+    """Raise InputError unless lambda is above 0 and at most 1, and the log is by clicks above.
+
+    Below 1 only hindsight propensities are right for a curve alone, and without a click above
+    another the log does not seem to count clicks above.
+    """
+    if not 0 < continuation <= 1:
+        raise InputError(
+            f"λ is {continuation:g}; the probability of continuing after a click must be above 0 "
+            "and at most 1.",
+            "continuation",
+        )
+    if method not in ("", _HINDSIGHT.key):
+        raise InputError(
+            f"λ is used by hindsight propensities, not by the method {method}; leave one out.",
+            "method",
+        )
+    if log.context_is_given or not log.context.any():
+        raise InputError(
+            "The log has no click below another click of the same presentation, so λ has no effect "
+            "on it; it must be counted by clicks above.",
+            "continuation",
+        )
 
 
 def default_estimator(
@@ -204,6 +231,7 @@ def fit_from_log(
     callback: Callback | None = None,
     pairs: Limit | None = None,
     logger_scores: FloatArray | None = None,
+    continuation: float | None = None,
 ) -> OwnFit:
     """Train a ranker on a log of this corpus, as section 6 does.
 
@@ -218,7 +246,9 @@ def fit_from_log(
     the pairs of a weighted document and another document of its query, for learners that learn from
     pairs. ``logger_scores`` [documents]: scores from the ranker that showed the documents, as one
     more feature for the relevance fit; held-out queries are then drawn from this corpus, because no
-    scores are known for ``validation``.
+    scores are known for ``validation``. ``continuation``: lambda of users who leave
+    after a click; the log is then by clicks above, and hindsight propensities weight its clicks.
+    None if nobody leaves.
 
     Raises InputError for an unknown method or learner, a clip outside (0, 1] or for a method that
     has none, scores for a method that fits no relevance, a clicked position without propensity,
@@ -227,10 +257,14 @@ def fit_from_log(
     """
     tell = progress if progress is not None else lambda text: None
     from_pairs = learner_named(learner).from_pairs
+    if continuation is not None:
+        require_continuation(continuation, method, log)
+        method = _HINDSIGHT.key
     method, instead = method_or_default(method, log, curve, clip)
     ready = prepared(
         method_of_key(method, learner), corpus, log, curve, clip=clip, validation=validation,
         seed=seed, logger_scores=logger_scores, from_pairs=from_pairs,
+        continuation=1.0 if continuation is None else continuation,
     )  # fmt: skip
     known, whole, clips = ready.known, ready.whole, ready.clips
     way, belief, estimator = known.way, known.belief, ESTIMATORS[known.estimator]
@@ -307,6 +341,7 @@ def prepared(
     seed: int,
     logger_scores: FloatArray | None,
     from_pairs: bool,
+    continuation: float = 1.0,
 ) -> Ready:
     """Check what a fit is given, and fit the relevance that its method needs.
 
@@ -327,7 +362,8 @@ def prepared(
     if estimator.fits_relevance:
         log, curve = with_never_shown(log), Cutoff(curve, int(log.rank.max()))
     whole = Shown(corpus, log, scores)
-    known = informed_on_all(way, whole, Belief(curve), validation, seed)
+    belief = Belief(curve, continuation=continuation)
+    known = informed_on_all(way, whole, belief, validation, seed)
     used = ESTIMATORS[known.estimator]
     clips = usable_clips(used, log, known.belief) if clip is None else (clip,)
     return Ready(whole, known, clips, validation, notices)
@@ -548,6 +584,7 @@ def part_of_log(corpus: Corpus, log: ClickLog, queries: NDArray[np.int64]) -> Cl
         draws=draws,
         context=log.context[kept],
         whole_lists=log.whole_lists,
+        context_is_given=log.context_is_given,
     )
 
 
@@ -561,7 +598,7 @@ def part_of_shown(whole: Shown, queries: NDArray[np.int64]) -> Shown:
 
 def method_of_key(method: str, learner: str = SVM.key) -> Method:
     """The estimator and the learner of these keys; raises InputError for others."""
-    if method not in FIT_METHODS:
+    if method not in (*FIT_METHODS, _HINDSIGHT.key):
         raise InputError(
             f"{quoted(method)} is not a way to weight clicks; choose from {', '.join(FIT_METHODS)}."
         )

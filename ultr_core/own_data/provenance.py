@@ -95,7 +95,22 @@ class Provenance:
 
 def fingerprint(corpus: Corpus, log: ClickLog) -> list[str]:
     """The ``KEPT`` smallest hashes of the log's queries, in order; fewer of a smaller log."""
-    return sorted(_hashes(corpus, log))[:KEPT]
+    return sorted(_hashes(corpus, _whatever_the_context(log)))[:KEPT]
+
+
+def _whatever_the_context(log: ClickLog) -> ClickLog:
+    """The log by document and rank: read with contexts or without, it is the same log."""
+    if not log.context.any():
+        return log
+    keys = np.stack([log.document, log.rank.astype(np.int64)])
+    cells, row = np.unique(keys, axis=1, return_inverse=True)
+    shown, clicked = np.zeros((2, cells.shape[1]), np.int64)
+    np.add.at(shown, row.ravel(), log.impressions)
+    np.add.at(clicked, row.ravel(), log.clicks)
+    return ClickLog(
+        cells[0], cells[1], shown, clicked, log.query_draws, log.query_offsets, log.draws,
+        whole_lists=False,
+    )  # fmt: skip
 
 
 class _Fit(Protocol):
@@ -116,6 +131,7 @@ def trained_on(corpus: Corpus, log: ClickLog, record: Mapping[str, Any]) -> Prov
     record: `record_of` the fit, or what a file has of it; {} for a file that has none. The share is
     that of the log's hashes up to the record's largest, which are a sample of all of them.
     """
+    log = _whatever_the_context(log)
     counts = counts_of(log)
     same = all(record.get(key) == count for key, count in counts.items())
     same = same and _chance_of_totals(log) <= FALSE_ALARMS

@@ -5,7 +5,11 @@ from typing import TYPE_CHECKING
 from ultr_core.lazy import on_demand
 
 if TYPE_CHECKING:
-    from ultr_core.propensity.contexts import contextual_propensities
+    from ultr_core.propensity.contexts import (
+        ContextCurves,
+        contextual_propensities,
+        row_propensities,
+    )
     from ultr_core.propensity.continuation import (
         ContinuationEstimate,
         estimate_continuation,
@@ -35,7 +39,13 @@ if TYPE_CHECKING:
         pair_relevance,
     )
     from ultr_core.propensity.hindsight import hindsight_propensities
-    from ultr_core.propensity.log_estimates import LogEstimate, default_method, estimate_from_log
+    from ultr_core.propensity.log_estimates import (
+        ContextEstimates,
+        LogEstimate,
+        default_method,
+        estimate_by_context,
+        estimate_from_log,
+    )
     from ultr_core.propensity.methods import (
         LOG_METHODS,
         PROPENSITY_METHODS,
@@ -96,6 +106,8 @@ __all__ = [
     "Belief",
     "ClickWeightDiagnostics",
     "ClippingEffect",
+    "ContextCurves",
+    "ContextEstimates",
     "ContinuationEstimate",
     "Counts",
     "CurveOptions",
@@ -126,6 +138,7 @@ __all__ = [
     "default_method",
     "display_counts",
     "displays_of_logs",
+    "estimate_by_context",
     "estimate_by_em",
     "estimate_click_rates",
     "estimate_continuation",
@@ -146,6 +159,7 @@ __all__ = [
     "neighbour_swap_cost",
     "pair_relevance",
     "ratio_text",
+    "row_propensities",
     "sessions_needed",
     "shuffling_cost",
     "simulate_neighbour_swaps",

@@ -11,12 +11,14 @@ p_{z,k} / p_k times what it should.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.corpus.ranking import whole_numbers
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, quoted
+from ultr_core.users.click_log import ClickLog
 from ultr_core.users.examination import ExaminationCurve, require_curve
 
 FloatArray = NDArray[np.float64]
@@ -57,3 +59,63 @@ def contextual_propensities(
         here = of == context
         found[here] = curve.at(at[here])
     return found
+
+
+@dataclass(frozen=True)
+class ContextCurves:
+    """A curve for each context of a log instead of a single one: p_{z,k}.
+
+    names: of the contexts. curves: theirs, each normalised to p_{z,1} = 1. Raises InputError unless
+    each context has one curve, and one name of its own.
+
+    >>> from ultr_core.users import PowerLaw
+    >>> curves = ContextCurves(("desk", "phone"), (PowerLaw(1.0), PowerLaw(2.0)))
+    >>> log = ClickLog([0, 0], [2, 2], [9, 9], [1, 1], 18, [0, 2], context=[0, 1])
+    >>> row_propensities(curves, log).tolist()
+    [0.5, 0.25]
+    """
+
+    names: tuple[str, ...]
+    curves: tuple[ExaminationCurve, ...]
+
+    def __post_init__(self) -> None:
+        """Check names and curves."""
+        for curve in self.curves:
+            require_curve(curve)
+        if not self.names or len(self.names) != len(self.curves):
+            raise InputError(
+                f"There are {len(self.names)} contexts and {len(self.curves)} curves; each context "
+                "needs one.",
+                "equal_lengths",
+            )
+        if len(set(self.names)) < len(self.names):
+            raise InputError("Two contexts have the same name; give each its own.", "contexts")
+
+    def at(self, ranks: ArrayLike) -> FloatArray:
+        """Refused, because it depends on the context as well; see `row_propensities`."""
+        raise InputError(
+            f"The contexts {in_words(self.names)} have one curve each, and this method uses one "
+            "for all of them; choose ips, clipped or policy-aware.",
+            "method",
+        )
+
+    def describe(self) -> str:
+        """Describe each curve."""
+        each = zip(self.names, self.curves, strict=True)
+        return "; ".join(f"{name}: {curve.describe()}" for name, curve in each)
+
+
+def row_propensities(curve: ExaminationCurve, log: ClickLog) -> FloatArray:
+    """p of each row of a log, float64 [rows]: by rank, or by context and rank."""
+    if isinstance(curve, ContextCurves):
+        return contextual_propensities(curve.curves, log.rank, log.context)
+    return curve.at(log.rank)
+
+
+_NAMED = 8
+
+
+def in_words(names: Sequence[str]) -> str:
+    """Names of contexts for a message, the first eight of them."""
+    more = len(names) - _NAMED
+    return ", ".join(map(quoted, names[:_NAMED])) + (f" and {more} more" if more > 0 else "")

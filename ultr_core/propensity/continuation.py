@@ -26,6 +26,7 @@ from scipy.special import stdtrit
 from ultr_core.corpus.ranking import query_of_document, query_sums
 from ultr_core.errors import InputError, quoted
 from ultr_core.users.click_log import ClickLog
+from ultr_core.users.grouped_log import GroupedLog
 from ultr_core.users.leaving import count_by_clicks_above
 from ultr_core.users.simulation import Sessions
 from ultr_core.words import counted
@@ -86,19 +87,9 @@ def estimate_continuation(log: ClickLog) -> ContinuationEstimate:
     a click.
     """
     _require_fixed_lists(log)
-    shown, clicks, above = log.impressions, log.clicks, log.context
-    before = above == 0
-    first, later, free, ever, times = (
-        log.sum_by_document(values.astype(np.float64))
-        for values in (
-            clicks * before, clicks * ~before, shown * before, shown * ~before, shown * above,
-        )
-    )  # fmt: skip
-    of_draw = 1.0 / np.maximum(log.impressions_per_document, 1)
-    right = (later * free + first * (times - ever)) * of_draw
-    left = first * times * of_draw
-    of_query = np.stack([query_sums(values, log.query_offsets) for values in (right, left)])
-    telling = of_query[:, of_query[1] > 0]
+    sums = _sums(log.document, log.context, log.impressions, log.clicks, log.n_documents)
+    of_query = np.stack([query_sums(values, log.query_offsets) for values in _sides(sums)])
+    telling, later = of_query[:, of_query[1] > 0], sums[1]
     _require_enough(int(later.sum()), telling.shape[1])
     value = float(of_query[0].sum() / of_query[1].sum())
     spread = of_query[0] - value * of_query[1]
@@ -108,6 +99,45 @@ def estimate_continuation(log: ClickLog) -> ContinuationEstimate:
     return ContinuationEstimate(
         value, error, max(0.0, value - half), value + half, queries, int(later.sum())
     )
+
+
+def continuation_without_groups(log: GroupedLog) -> FloatArray:
+    """Lambda from the log without each of its groups, float64 [groups], for a jackknife.
+
+    log: one that `estimate_continuation` takes. NaN where a group has all clicks below others.
+    """
+    groups, found = log.by_group, []
+    whole = _sums(log.document, log.context, log.impressions, log.clicks, log.n_documents)
+    for group in range(groups.number):
+        here = groups.group == group
+        row = groups.row[here]
+        part = _sums(
+            log.document[row], log.context[row], groups.impressions[here], groups.clicks[here],
+            log.n_documents,
+        )  # fmt: skip
+        right, left = (float(side.sum()) for side in _sides(whole - part))
+        found.append(right / left if left > 0 else np.nan)
+    return np.array(found)
+
+
+def _sums(
+    document: IntArray,
+    above: NDArray[np.int32],
+    shown: IntArray,
+    clicks: IntArray,
+    documents: int,
+) -> FloatArray:
+    """C_0, C_1+, I_0, L and T of each document, from rows of a log, float64 [5, documents]."""
+    before = above == 0
+    columns = (clicks * before, clicks * ~before, shown * before, shown * ~before, shown * above)
+    return np.stack([np.bincount(document, values, documents) for values in columns])
+
+
+def _sides(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """What each document adds to the two sides of the equation, without lambda."""
+    first, later, free, ever, times = sums
+    of_draw = 1.0 / np.maximum(free + ever, 1.0)
+    return (later * free + first * (times - ever)) * of_draw, first * times * of_draw
 
 
 def log_of_fixed_lists(

@@ -9,6 +9,7 @@ import numpy as np
 
 from ultr_core.errors import InputError, quoted
 from ultr_core.propensity.affine import AFFINE
+from ultr_core.propensity.contexts import row_propensities
 from ultr_core.propensity.estimator import (
     CLIP_GRID,
     NO_BIAS,
@@ -32,11 +33,11 @@ def _naive(log: ClickLog, belief: Belief) -> RowNumbers:
 
 
 def _inverse(log: ClickLog, belief: Belief) -> RowNumbers:
-    return RowNumbers.dividing_by(belief.curve.at(log.rank))
+    return RowNumbers.dividing_by(row_propensities(belief.curve, log))
 
 
 def _clipped(log: ClickLog, belief: Belief) -> RowNumbers:
-    propensities = clipped_propensities(belief.curve.at(log.rank), belief.clip)
+    propensities = clipped_propensities(row_propensities(belief.curve, log), belief.clip)
     return RowNumbers.dividing_by(propensities)
 
 

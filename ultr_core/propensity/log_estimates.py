@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.errors import InputError
+from ultr_core.propensity.contexts import in_words
 from ultr_core.propensity.curves import (
     AssembledCurve,
     CurveOptions,
@@ -108,6 +110,91 @@ class LogEstimate:
         return {"value": clicked / shown, "low": low, "high": high}
 
 
+@dataclass(frozen=True, eq=False)
+class ContextEstimates:
+    """A propensity curve for each context of a log.
+
+    found: by the contexts that share it, usually one. log: sizes of the log.
+    """
+
+    found: Mapping[tuple[str, ...], LogEstimate]
+    log: dict[str, int]
+
+    @property
+    def curves(self) -> dict[str, tuple[float, ...]]:
+        """The values of the curve of each context, in the order of their names."""
+        every = {name: one.curve.values for names, one in self.found.items() for name in names}
+        return {name: tuple(every[name]) for name in sorted(every)}
+
+    def as_dict(self) -> dict[str, Any]:
+        """The curves as plain values, as the command line prints them with ``--json``."""
+        return {
+            "log": self.log,
+            "contexts": [
+                {"names": list(names), **{k: v for k, v in one.as_dict().items() if k != "log"}}
+                for names, one in self.found.items()
+            ],
+        }
+
+
+def estimate_by_context(
+    log: PresentationLog,
+    *,
+    pool: Sequence[str] = (),
+    method: str | None = None,
+    landmark: int = 1,
+    last_rank: int | None = None,
+    options: CurveOptions | None = None,
+) -> ContextEstimates:
+    """Estimate a curve for each context of a log, by `estimate_from_log` of its rows alone.
+
+    pool: contexts that share one curve. Each curve is relative to p_{z,1} = 1, so that users are
+    assumed to look at rank 1 equally often in every context.
+
+    Raises InputError for a log without contexts, an unknown context to pool, and if a curve fails,
+    or has no rank besides the landmark that is known well: it names these contexts, because only
+    the reader knows which others their users are like.
+    """
+    names = log.context_names
+    if not names:
+        raise InputError("The log has no column of contexts; say which column it is.", "columns")
+    log.in_contexts(pool)
+    groups: list[tuple[str, ...]] = [(name,) for name in names if name not in pool]
+    groups += [tuple(name for name in names if name in pool)] if pool else []
+    last_rank = int(log.position.max()) if last_rank is None else last_rank
+    found: dict[tuple[str, ...], LogEstimate] = {}
+    failed = []
+    for group in groups:
+        part = log.in_contexts(group)
+        try:
+            one = estimate_from_log(
+                part, method=method, landmark=landmark, last_rank=last_rank, options=options
+            )
+        except InputError as error:
+            failed.append((group, part, str(error)))
+            continue
+        if len(one.curve.known) < min(2, part.positions.size):
+            failed.append((group, part, one.curve.sentence))
+        found[group] = one
+    if failed:
+        raise _too_little(failed)
+    return ContextEstimates(found, log.counts())
+
+
+def _too_little(failed: Sequence[tuple[tuple[str, ...], PresentationLog, str]]) -> InputError:
+    """What to say of contexts whose traffic gives no curve."""
+    each = ", ".join(
+        f"{in_words(group)} ({counted(int(part.clicks.sum()), 'click')})"
+        for group, part, _ in failed
+    )
+    return InputError(
+        f"No curve can be estimated for the context{'s' if len(failed) > 1 else ''} {each}: "
+        f"{failed[0][2].removesuffix('.')}. Say which contexts are so alike that they share one "
+        "curve, or leave these rows out.",
+        "pool_contexts",
+    )
+
+
 def default_method(log: PresentationLog) -> str:
     """Swaps if the log records them, otherwise harvesting from all pairs of ranks."""
     return "swap" if log.has_swaps else "all-pairs"
@@ -153,6 +240,12 @@ def estimate_from_log(
             f"The log goes down to rank {longest:,}, and this method estimates at most {most:,} "
             f"ranks; leave out the rows below rank {most:,}.",
             "ranks",
+        )
+    if log.context_names:
+        raise InputError(
+            f"The log has the contexts {in_words(log.context_names)}, each with its own curve; "
+            "estimate by context, or say that no column has contexts.",
+            "contexts",
         )
     log.require_unclicked()
     if chosen.relevance_free and np.unique(log.position).size == 1:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ultr_core.corpus.ranking import query_of_document
 from ultr_core.errors import InputError
+from ultr_core.propensity.contexts import row_propensities
 from ultr_core.propensity.estimator import (
     NO_BIAS,
     NO_BIAS_BUT_NOISE,
@@ -59,7 +60,7 @@ def _drawn(log: ClickLog) -> NDArray[np.int64]:
 def _policy_aware(log: ClickLog, belief: Belief) -> RowNumbers:
     known = belief.exposure
     if known is None:
-        return RowNumbers.dividing_by(realised_exposure(log, belief.curve.at(log.rank)))
+        return RowNumbers.dividing_by(realised_exposure(log, row_propensities(belief.curve, log)))
     if known.shape != (log.n_documents,):
         raise InputError(
             f"There are {known.size:,} exposures for the {log.n_documents:,} documents of the log; "

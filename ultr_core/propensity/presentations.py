@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, quoted
+from ultr_core.propensity.contexts import in_words
 from ultr_core.propensity.displays import DisplayCounts, summed_displays
 from ultr_core.propensity.points import Counts, checked_last_rank, checked_reference
 from ultr_core.propensity.swaps import SwapCounts
@@ -81,6 +82,12 @@ class Presentations:
         return "" if self.share == 1 else f" in a sample of {self.sampled:,} lists"
 
 
+_OF_ENTRIES = (
+    "query", "document", "position", "impressions", "clicks", "swap", "ranker", "context",
+    "propensity", "group", "above",
+)  # fmt: skip
+
+
 @dataclass(frozen=True, eq=False)
 class PresentationLog:
     """The usable rows of a click log, whole numbers [entries], and what was found in the log.
@@ -90,22 +97,23 @@ class PresentationLog:
     query: numbered from 0. document: query times the number of document names, plus the number of
     its name, so that a document of two queries is two documents. position: from 1. impressions,
     clicks: of all its rows. swap: the rank with which the landmark traded places in this
-    presentation, 0 if none was recorded. ranker: numbered from 0. propensity: float64 [entries] as
-    in the file, NaN if there is none; None without that column. group: of the session, or of the
-    presentation if there are no sessions, from 0; None without both. above: clicks above in the
-    same presentation, None unless asked for. rows: usable rows of the files. presentations: what is
-    known about them, None if nothing is. repeating: other columns that repeat, if each query was
-    shown once. query_names, document_names: names by number. has_swaps: whether the file has a
-    column of swapped ranks. first_position: 0 or 1, as found. format: of the file, in words.
-    columns: meaning to column name. faults: what was left out. notices: one sentence for each thing
-    a reader should know. events: findings about rows that are views and clicks, and about rows that
-    are neither. longer: rows with more columns than the first line names. copies: files with the
-    same content as another file, and the name of that file. contrary: how many clicks have a
-    different position or query from their view, and how many clicks have a view. unused: sentences
-    about columns and options that were not used; "" if there are none. header: names of all columns
-    of the first file. perhaps_sessions: those that may be sessions, if none was read as sessions
-    and the reader has not said that there are none. ends: for CSV files whose rows are shown
-    documents, the file's name and the query and position of its last row.
+    presentation, 0 if none was recorded. ranker, context: numbered from 0. propensity: float64
+    [entries] as in the file, NaN if there is none; None without that column. group: of the session,
+    or of the presentation if there are no sessions, from 0; None without both. above: clicks above
+    in the same presentation, None unless asked for. rows: usable rows of the files. presentations:
+    what is known about them, None if nothing is. repeating: other columns that repeat, if each
+    query was shown once. query_names, document_names, context_names: names by number; no contexts
+    if no column has them. has_swaps: whether the file has a column of swapped ranks.
+    first_position: 0 or 1, as found. format: of the file, in words. columns: meaning to column
+    name. faults: what was left out. notices: one sentence for each thing a reader should know.
+    events: findings about rows that are views and clicks, and about rows that are neither. longer:
+    rows with more columns than the first line names. copies: files with the same content as another
+    file, and the name of that file. contrary: how many clicks have a different position or query
+    from their view, and how many clicks have a view. unused: sentences about columns and options
+    that were not used; "" if there are none. header: names of all columns of the first file.
+    perhaps_sessions: those that may be sessions, if none was read as sessions and the reader has
+    not said that there are none. ends: for CSV files whose rows are shown documents, the file's
+    name and the query and position of its last row.
     """
 
     query: Numbers
@@ -115,6 +123,7 @@ class PresentationLog:
     clicks: Numbers
     swap: Numbers
     ranker: Numbers
+    context: Numbers
     propensity: NDArray[np.float64] | None
     group: Numbers | None
     above: Numbers | None
@@ -123,6 +132,7 @@ class PresentationLog:
     repeating: tuple[str, ...]
     query_names: tuple[str, ...]
     document_names: tuple[str, ...]
+    context_names: tuple[str, ...]
     has_swaps: bool
     first_position: int
     format: str
@@ -214,6 +224,24 @@ class PresentationLog:
         place = np.searchsorted(self.positions, self.position)
         return _different(np.sort(self.document * self.positions.size + place))
 
+    def in_contexts(self, names: Collection[str]) -> PresentationLog:
+        """The entries of some contexts, as a log without contexts; its ``rows`` are those of all.
+
+        Raises InputError for a name that is not in ``context_names``.
+        """
+        if unknown := next((name for name in names if name not in self.context_names), None):
+            raise InputError(
+                f"{quoted(unknown)} is not a context of the log; its contexts are "
+                f"{in_words(self.context_names)}.",
+                "pool_contexts",
+            )
+        kept = np.isin(self.context, [self.context_names.index(name) for name in names])
+        columns: dict[str, Any] = {
+            name: None if getattr(self, name) is None else getattr(self, name)[kept]
+            for name in _OF_ENTRIES
+        }
+        return replace(self, context_names=(), **columns)
+
     @property
     def clicks_only(self) -> bool:
         """Whether every impression was clicked: a log of clicks, not of what was shown."""
@@ -244,7 +272,17 @@ class PresentationLog:
 
         None without sessions, or if all rows are in one group.
         """
-        if self.group is None or self.presentations is None or not self.presentations.sessions:
+        if self.presentations is None or not self.presentations.sessions:
+            return None
+        return self.groups
+
+    @cached_property
+    def groups(self) -> IntArray | None:
+        """Group of sessions, or without sessions of presentations, of each entry from 0 [entries].
+
+        Without gaps; None without both, or if all rows are in one group.
+        """
+        if self.group is None:
             return None
         used, number = np.unique(self.group, return_inverse=True)
         return number.astype(np.int64) if used.size > 1 else None

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.corpus.ranking import real_numbers
 from ultr_core.errors import InputError
+from ultr_core.propensity.contexts import row_propensities
 from ultr_core.users.click_log import ClickLog
 from ultr_core.users.examination import ExaminationCurve
 from ultr_core.words import counted
@@ -160,7 +161,7 @@ def require_propensities(log: ClickLog, curve: ExaminationCurve, numbers: RowNum
             continue
         infinite = np.flatnonzero((counts > 0) & ~(np.abs(values) < 1.0 / LEAST_PROPENSITY))
         if infinite.size:
-            p = curve.at(log.rank)
+            p = row_propensities(curve, log)
             unseen = infinite[p[infinite] <= _NEAR_0]
             if unseen.size:
                 raise _without_propensity(log, p, unseen, counts, what)

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.corpus.ranking import checked_offsets, in_brief, number_or_nan, real_numbers
 from ultr_core.errors import InputError
+from ultr_core.propensity.contexts import row_propensities
 from ultr_core.propensity.estimator import Belief, Estimator
 from ultr_core.propensity.row_numbers import (
     LEAST_PROPENSITY,
@@ -143,7 +144,7 @@ def ips_weights(log: ClickLog, curve: ExaminationCurve, *, clip: float = 0.0) ->
     >>> ips_weights(log, PowerLaw(1.0)).values.tolist()
     [10.0, 20.0]
     """
-    return weights_of_log(log, clipped_propensities(curve.at(log.rank), clip))
+    return weights_of_log(log, clipped_propensities(row_propensities(curve, log), clip))
 
 
 def full_information_weights(relevance: ArrayLike) -> Weights:

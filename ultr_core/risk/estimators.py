@@ -473,12 +473,16 @@ def weigh(log: ClickLog, numbers: Sequence[Numbers]) -> list[Weighed]:
 
 
 def _dependent(log: ClickLog) -> str:
-    """Why a log by contexts has no interval: its standard error takes clicks as independent."""
-    if not log.context.any():
+    """Why a log by clicks above has no interval: its standard error takes clicks as independent.
+
+    A context that was given changes no covariance: by its own curve, what a document counts on
+    average is the same in every context.
+    """
+    if log.context_is_given or not log.context.any():
         return ""
     return (
         "no interval: clicks of one presentation depend on each other if the log is counted by "
-        "clicks above, or by another context; give a GroupedLog of groups of presentations"
+        "clicks above; give a GroupedLog of groups of presentations"
     )
 
 

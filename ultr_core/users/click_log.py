@@ -65,6 +65,8 @@ class ClickLog:
     whole_lists: whether each draw showed a query's candidates and nothing else, as simulated users
     see them. If not, ranks may lie below a query's last candidate, because a real list may contain
     documents that the corpus lacks.
+    context_is_given: whether the context is known before a list is shown, as a device is, so that
+    clicks do not change it; False for clicks above.
 
     N belongs to the risk of equations (4) and (5) of Joachims, Swaminathan and Schnabel (2017);
     the number of clicks n (`total_clicks`) belongs to the C/n of their Section 6. Repeated clicks
@@ -82,6 +84,7 @@ class ClickLog:
     draws: IntArray
     context: NDArray[np.int32]
     whole_lists: bool
+    context_is_given: bool
 
     def __init__(
         self,
@@ -94,6 +97,7 @@ class ClickLog:
         draws: ArrayLike | None = None,
         context: ArrayLike | None = None,
         whole_lists: bool = True,
+        context_is_given: bool = False,
     ) -> None:
         """Bring the arrays to their types, check them and make them read-only."""
         self._take("document", document, np.int64)
@@ -103,6 +107,7 @@ class ClickLog:
         self._take("query_offsets", query_offsets, np.int64)
         self._take("context", np.zeros(self.rank.shape) if context is None else context, np.int32)
         object.__setattr__(self, "whole_lists", bool(whole_lists))
+        object.__setattr__(self, "context_is_given", bool(context_is_given))
         last = int(self.query_offsets.flat[-1]) if self.query_offsets.size else 0
         checked_offsets(self.query_offsets, last)
         columns = (self.document, self.rank, self.impressions, self.clicks, self.context)

@@ -21,18 +21,18 @@ BY_PRESENTATION = "intervals by presentation"
 """What intervals take as independent where nothing is known of sessions."""
 
 
-def by_session(groups: int) -> str:
+def by_session(groups: int, of: str = "session") -> str:
     """What intervals that leave out groups of sessions take as independent, in words.
 
     >>> by_session(100)
     'intervals from 100 groups of sessions'
     """
-    return f"intervals from {counted(groups, 'group')} of sessions"
+    return f"intervals from {counted(groups, 'group')} of {of}s"
 
 
-def session_notice(groups: int) -> str:
+def session_notice(groups: int, of: str = "session") -> str:
     """What a reader must know of intervals by session, in one sentence."""
-    return f"Clicks of one session may depend on each other, so {by_session(groups)} are given."
+    return f"Clicks of one {of} may depend on each other, so {by_session(groups, of)} are given."
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,8 @@ class GroupCounts:
     """The rows of a click log by group of sessions, one entry per row and group [entries].
 
     row: index in the log. group: from 0. impressions, clicks: of the row in that group. draws:
-    float64 [groups], presentations of each group, including those without a click.
+    float64 [groups], presentations of each group, including those without a click. of: what is in
+    a group, "session" or "presentation".
 
     Raises InputError for fewer than two groups, or a group without a draw, since leaving it out
     would change nothing although it counts as a group.
@@ -51,6 +52,7 @@ class GroupCounts:
     impressions: IntArray
     clicks: IntArray
     draws: NDArray[np.float64]
+    of: str = "session"
 
     def __post_init__(self) -> None:
         """Check the draws."""

@@ -52,9 +52,11 @@ _FIRST = (
     "query", "document", "position", "click", "presentation", "session", "first_position",
     "encoding",
 )  # fmt: skip
-# Counts that the lab's own statement made have columns with its own names.
+# Counts that the lab's own statement made have columns with its own names; contexts need a curve
+# each, which only the commands have.
+_NOT_HERE = (*IN_COUNTS, "context")
 _CONTROLS = tuple(
-    each for each in dict.fromkeys((*_FIRST, *MEANINGS, *_READING)) if each not in IN_COUNTS
+    each for each in dict.fromkeys((*_FIRST, *MEANINGS, *_READING)) if each not in _NOT_HERE
 )
 """Meanings of columns and values of reading, in the order of their controls."""
 

@@ -65,7 +65,7 @@ LIST = (
     "L1", "L2", "L4", "L5", "L6", "L7", "L8b", "L9", "L9a", "L9b", "L9c", "L9d", "L10", "L11",
     "L12", "L13", "8a", "8b", "9a", "9b",
     *(f"I{number}" for number in (2, 3, 4, 7, 8, 11, 12)),
-    *(f"R{number}" for number in range(1, 25)),
+    *(f"R{number}" for number in range(1, 26)),
 )  # fmt: skip
 """Numbers of the claims: by section; setting S, figure F, live L, invariant I, repair R."""
 

@@ -1,0 +1,170 @@
+"""`fit` and `evaluate` on a log of users who leave: enumerated, with intervals by presentation."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import lcm
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.meaning import refused, refused_command
+from ultr_core.corpus import Corpus
+from ultr_core.files import load_corpus, read_log
+from ultr_core.files.log_reading import Reading
+from ultr_core.inspection import join_log
+from ultr_core.own_data import fit_from_log
+from ultr_core.own_data.continued import Continued
+from ultr_core.own_data.evaluation import evaluate_ranker, judge_by
+from ultr_core.own_data.provenance import fingerprint
+from ultr_core.proofs.leaving import LeavingCase
+from ultr_core.proofs.repairs import RANKINGS
+from ultr_core.propensity import PresentationLog, estimate_continuation
+from ultr_core.propensity.continuation import continuation_without_groups
+from ultr_core.users import ClickLog, GroupCounts, GroupedLog, PowerLaw
+
+CASE = LeavingCase("hindsight", Fraction(1, 2), eps_minus=Fraction(1, 4))
+"""Users at p_k = 1 / k; every pattern of clicks with its probability."""
+
+HALF, CURVE, ABOVE = 0.5, PowerLaw(1.0), Reading(clicks_above=True)
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two queries, shown as often as makes the share of each pattern its probability."""
+    folder = tmp_path_factory.mktemp("own")
+    draws = lcm(*(p.denominator for p in CASE.law.values()))
+    lines, page = ["presentation_id,query,document,position,click"], 0
+    for query in range(2):
+        for pattern, p in CASE.law.items():
+            for _ in range(int(draws * p)):
+                page += 1
+                lines += [f"p{page},q{query},d{d},{d + 1},{c}" for d, c in enumerate(pattern)]
+    (folder / "log.csv").write_text("\n".join(lines) + "\n")
+    rows = [
+        f"{3 * (d % 2)} qid:q{query} 1:{d} # docid = d{d}" for query in range(2) for d in range(4)
+    ]
+    (folder / "corpus.txt").write_text("\n".join(rows) + "\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def corpus(own: Path) -> Corpus:
+    return load_corpus(own / "corpus.txt")
+
+
+@pytest.fixture(scope="module")
+def log(own: Path) -> PresentationLog:
+    return read_log(own / "log.csv", how=ABOVE)
+
+
+def test_the_risk_of_every_ranking_is_what_users_who_never_leave_would_give(
+    corpus: Corpus, log: PresentationLog
+) -> None:
+    clicks = join_log(log, corpus).clicks
+    assert isinstance(clicks, GroupedLog)
+    assert clicks.by_group.of == "presentation"
+    judge = judge_by("", corpus, clicks, CURVE, continuation=HALF)
+    for ranks in RANKINGS:
+        scores = -np.tile(np.array(ranks, np.float64), 2)
+        due = float(sum(rank * a for rank, a in zip(ranks, CASE.clicked, strict=True)))
+        found = evaluate_ranker(corpus, clicks, scores, CURVE, judge=judge)
+        assert found.judged.key == "hindsight"
+        assert found.judged.estimate is not None
+        assert found.judged.estimate.value == pytest.approx(due, abs=1e-12)
+    by_rank = found.reports["ips"].estimate
+    assert by_rank is not None
+    assert abs(by_rank.value - due) > 0.5
+
+
+def test_fit_weights_clicks_in_hindsight_and_knows_its_log_in_any_reading(
+    own: Path, corpus: Corpus, log: PresentationLog
+) -> None:
+    clicks = join_log(log, corpus).clicks
+    fit = fit_from_log(corpus, clicks, CURVE, continuation=HALF, cost=1.0)
+    assert fit.method == "hindsight"
+    assert fit.belief is not None
+    assert fit.belief.continuation == HALF
+    each = clicks.draws[0] * np.array([float(a) for a in CASE.clicked])
+    assert fit.weights.values == pytest.approx(np.tile(each, 2), abs=1e-9)
+    plain = join_log(read_log(own / "log.csv"), corpus).clicks
+    assert fit.fingerprint == fingerprint(corpus, plain)
+
+
+def test_an_estimated_lambda_widens_the_interval_by_its_own_jackknife() -> None:
+    """Against the definition: λ and the estimate made again from the log without each group."""
+    rng = np.random.default_rng(0)
+    queries, size, groups = 40, 3, 60
+    draws, rows = 6_000, {}
+    of_query, of_group = rng.integers(queries, size=draws), rng.integers(groups, size=draws)
+    for q, g in zip(of_query, of_group, strict=True):
+        there, above = True, 0
+        for d in range(size):
+            click = there and rng.random() < 0.5
+            key = (q * size + d, above, g)
+            shown, clicked = rows.get(key, (0, 0))
+            rows[key] = (shown + 1, clicked + click)
+            there, above = there and (not click or rng.random() < 0.6), above + click
+
+    def made(without: int) -> ClickLog:
+        kept: dict[tuple[int, int], list[int]] = {}
+        for (document, above, g), counts in rows.items():
+            if g != without:
+                cell = kept.setdefault((document, above), [0, 0])
+                cell[0], cell[1] = cell[0] + counts[0], cell[1] + counts[1]
+        document, above = np.array(sorted(kept)).T
+        shown, clicked = np.array([kept[key] for key in sorted(kept)]).T
+        left = of_group != without
+        return ClickLog(
+            document, document % size + 1, shown, clicked, int(left.sum()),
+            np.arange(0, queries * size + 1, size), np.bincount(of_query[left], minlength=queries),
+            above,
+        )  # fmt: skip
+
+    whole = made(-1)
+    place = {key: row for row, key in enumerate(zip(whole.document, whole.context, strict=True))}
+    entries = [(place[d, h], g, *counts) for (d, h, g), counts in rows.items()]
+    row, group, shown, clicked = np.array(entries).T
+    counts = GroupCounts(
+        row, group, shown, clicked, np.bincount(of_group, minlength=groups).astype(float)
+    )
+    log = GroupedLog(whole, counts)
+    flat, places = PowerLaw(0.0), np.arange(1.0, queries * size + 1)
+    lambdas, values = [], []
+    for g in range(groups):
+        part = made(g)
+        lambdas.append(estimate_continuation(part).value)
+        weight = part.clicks / lambdas[-1] ** part.context
+        values.append(float((weight * places[part.document]).sum()) / part.query_draws)
+    assert continuation_without_groups(log) == pytest.approx(lambdas, rel=1e-12)
+    found = estimate_continuation(log)
+    judge = judge_by("", None, log, flat, continuation=found)  # type: ignore[arg-type]
+    assert isinstance(judge.refits, Continued)
+    estimate = judge.risk(log, places)
+    error = np.sqrt((groups - 1) / groups * np.square(np.array(values) - np.mean(values)).sum())
+    assert estimate.standard_error == pytest.approx(error, rel=1e-9)
+    known = judge_by("", None, log, flat, continuation=found.probability)  # type: ignore[arg-type]
+    fixed = known.risk(log, places)
+    assert estimate.value == fixed.value
+    wider = estimate.standard_error / fixed.standard_error
+    assert estimate.high - estimate.value == pytest.approx(wider * (fixed.high - fixed.value))
+
+
+def test_what_a_log_by_clicks_above_needs_is_refused(own: Path, corpus: Corpus) -> None:
+    clicks = join_log(read_log(own / "log.csv", how=ABOVE), corpus).clicks
+    plain = join_log(read_log(own / "log.csv"), corpus).clicks
+    with refused("continuation"):
+        fit_from_log(corpus, plain, CURVE, continuation=HALF)
+    for wrong in (0.0, 1.5):
+        with refused("continuation"):
+            judge_by("", corpus, clicks, CURVE, continuation=wrong)
+    with refused("method", "ips"):
+        judge_by("ips", corpus, clicks, CURVE, continuation=HALF)
+    files = ["--corpus", str(own / "corpus.txt"), "--eta", "1", "--continuation", "log"]
+    log = own / "log.csv"
+    refused_command(["fit", *files, "--log", str(log)], "continuation", 2, 20)
+    refused_command(
+        ["fit", *files, "--log", str(log), "--columns", "presentation=-"], "presentation"
+    )
+    refused_command(["fit", *files, "--log", str(log), "--learner", "trees"], "learner")

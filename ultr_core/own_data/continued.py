@@ -1,0 +1,63 @@
+"""Intervals of hindsight estimates whose lambda was estimated from the same log."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ultr_core.propensity.continuation import continuation_without_groups
+from ultr_core.risk import Estimate
+from ultr_core.users import ExaminationCurve, GroupedLog
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Continued:
+    """A jackknife over the groups of a log that estimates lambda again without each of them.
+
+    without: lambda without each group, float64 [groups], at most 1.
+    """
+
+    log: GroupedLog
+    curve: ExaminationCurve
+    without: FloatArray
+
+    @classmethod
+    def of(cls, log: GroupedLog, curve: ExaminationCurve) -> Continued:
+        """For a log from which `estimate_continuation` estimates lambda."""
+        return cls(log, curve, np.minimum(continuation_without_groups(log), 1.0))
+
+    def interval(self, found: Estimate, places: FloatArray) -> Estimate:
+        """The estimate for these ranks or differences [documents], with the noise of lambda.
+
+        The ends move away from the value by the factor by which the standard error of this
+        jackknife exceeds that of the estimate.
+        """
+        log, groups = self.log, self.log.by_group
+        if found.no_interval or not found.standard_error:
+            return found
+        if not (self.without > 0).all():
+            return found.without_interval(
+                "no interval: without one group of presentations, λ cannot be estimated"
+            )
+        many = int(log.context.max()) + 1
+        row = groups.row
+        value = groups.clicks * places[log.document[row]] / self.curve.at(log.rank[row])
+        cell = log.context[row].astype(np.int64) * groups.number + groups.group
+        sums = np.bincount(cell, value, many * groups.number).reshape(many, groups.number)
+        left = sums.sum(axis=1)[:, None] - sums
+        kept = groups.draws.sum() - groups.draws
+        each = (left * self.without ** -np.arange(many)[:, None]).sum(axis=0) / kept
+        number = groups.number
+        error = math.sqrt((number - 1) / number * float(np.square(each - each.mean()).sum()))
+        wider = error / found.standard_error
+        return replace(
+            found,
+            standard_error=error,
+            low=found.value - wider * (found.value - found.low),
+            high=found.value + wider * (found.high - found.value),
+        )
