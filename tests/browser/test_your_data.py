@@ -112,9 +112,10 @@ def test_keyboard_alone_runs_the_samples_to_the_picture_which_fits_a_phone(
     chart = page.get_by_label(re.compile("Estimated risk, lower is better")).first
     expect(chart).to_be_visible()
     page.set_viewport_size({"width": 390, "height": 844})
-    fits = "document.querySelector('[data-testid=stMain]').scrollWidth <= innerWidth"
-    page.wait_for_function(fits, polling=ASK_AGAIN)  # charts are drawn anew
+    page.wait_for_function(FITS, polling=ASK_AGAIN)  # charts are drawn anew
 
+
+FITS = "document.querySelector('[data-testid=stMain]').scrollWidth <= innerWidth"
 
 OPEN_ALL = """() => document.querySelectorAll('.stMain details:not([open]) > summary')
     .forEach(summary => summary.click())"""
@@ -139,7 +140,7 @@ def test_tables_scroll_on_a_narrow_phone_and_no_number_or_name_is_broken(
     page = page_opened(open_page, address, width=320, height=700)
     samples(page).click()
     settled(page)
-    assert sideways(page) == 0
+    page.wait_for_function(FITS, polling=ASK_AGAIN)
     page.evaluate(OPEN_ALL)
     settled(page)
     assert page.locator(".stMain .stTable td:visible").count() > 20
