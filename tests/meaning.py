@@ -15,6 +15,7 @@ from ultr_core import cli
 from ultr_core.content import Content, unbroken
 from ultr_core.errors import InputError
 from ultr_core.errors import about as about_of
+from ultr_core.jobs import output
 from ultr_core.jobs.output import with_option
 
 
@@ -70,7 +71,7 @@ def refused_command(arguments: Sequence[str], about: str, *values: object) -> st
         return with_option(said)
 
     printed = io.StringIO()
-    with mock.patch.object(cli, "with_option", noted), contextlib.redirect_stderr(printed):
+    with mock.patch.object(output, "with_option", noted), contextlib.redirect_stderr(printed):
         code = cli.main(list(arguments))
     (line,) = (each for each in printed.getvalue().splitlines() if not each.startswith("note: "))
     assert (code, about_of(errors[-1])) == (cli.BAD_INPUT, about), line
