@@ -21,7 +21,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="part", help=f"any of {', '.join(PARTS)}")
     parser.add_argument("--rounds", type=int, default=3, help="rounds per comparison")
-    parser.add_argument("--write", action="store_true", help=f"write the table to {RESULTS.name}")
+    parser.add_argument(
+        "--write",
+        action="store_true",
+        help=f"write the table to {RESULTS.name}; that of some parts into a section of its own",
+    )
     given = parser.parse_args()
     unknown = set(given.parts) - {*PARTS, "yahoo-here"}
     if unknown:
@@ -35,8 +39,33 @@ def main() -> None:
                 lines.append(line)
         except ModuleNotFoundError as error:
             parser.error(f"{name} needs {error.name}; install requirements/benchmarks.txt")
+        except KeyboardInterrupt:
+            lines += ["", f"The run was stopped before `{name}` was complete."]
+            break
     if given.write:
-        RESULTS.write_text("# Results of `python -m benchmarks`\n\n" + "\n".join(lines) + "\n")
+        lines += ["", f"At the end the load was {os.getloadavg()[0]:.1f}."]
+        size = os.environ.get("ULTR_LEARNER_CLICKS")
+        words = (
+            f"ULTR_LEARNER_CLICKS={size}" if size else "",
+            "python -m benchmarks",
+            *given.parts,
+        )
+        title = " ".join(filter(None, words)) if given.parts else ""
+        RESULTS.write_text(with_table(RESULTS.read_text(), title, lines))
+
+
+def with_table(text: str, title: str, lines: list[str]) -> str:
+    """The results with this table in place of that of the same command, or at the end.
+
+    title: the command, for a section; "" for the table of all parts, which is before all sections.
+    """
+    whole, *sections = text.split("\n## ")
+    table = "\n\n" + "\n".join(lines) + "\n"
+    if not title:
+        whole = "# Results of `python -m benchmarks`" + table
+    others = [each for each in sections if not each.startswith(f"`{title}`")]
+    own = [f"`{title}`{table}"] if title else []
+    return "\n## ".join([whole, *others, *own])
 
 
 def _machine() -> list[str]:

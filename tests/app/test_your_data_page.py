@@ -43,11 +43,11 @@ from ultr_core.jobs.your_data import (
     own_notebook,
 )
 from ultr_core.learners import LinearModel
-from ultr_core.learners.trees import STEP, Targets, fit_trees
+from ultr_core.learners.trees import STEP, fit_trees
 from ultr_core.limits import VISITORS_SCORING_SECONDS, VISITORS_TRAINING_SECONDS
 from ultr_core.own_data import compare_with_shown, gate
 from ultr_core.own_data.samples import sample_files
-from ultr_core.propensity import PROPENSITY_METHODS
+from ultr_core.propensity import PROPENSITY_METHODS, Targets
 from ultr_core.users import PowerLaw
 
 OpenApp = Callable[..., AppTest]

@@ -55,9 +55,18 @@ METHODS = Choices(
 
 
 LEARNER = Choice(
-    "learner", "Learner", {"svm": "Ranking SVM", "trees": "Trees", "both": "Both"},
-    help="learner trained on the clicks; trees need the package lightgbm and have keys such as "
-    "propensity-trees in --json, with trees (their number) instead of costs",
+    "learner", "Learner",
+    {
+        "svm": "Ranking SVM",
+        "softmax": "Softmax",
+        "squared": "Squared",
+        "logistic": "Logistic",
+        "trees": "Trees",
+        "both": "Ranking SVM and trees",
+    },
+    help="learner trained on the weights of each method; keys in --json are then such as "
+    "propensity-logistic; trees need the package lightgbm and have trees (their number) instead "
+    "of costs; both trains the ranking SVM and trees",
 )  # fmt: skip
 
 MOST_PINS = 3
@@ -110,9 +119,9 @@ PINS = Pins("pins", "Pinned runs")
 
 def run(given: Given) -> Comparison:
     """Simulate clicks, train every ranker and test it."""
-    from ultr_core.lab import METHODS as RANKERS
     from ultr_core.lab import world_notices
     from ultr_core.lab.logs import require_fixed_lists
+    from ultr_core.lab.methods import LINEAR_METHODS
     from ultr_core.lab.trees import TREE_METHODS
 
     require_fixed_lists(given.settings)
@@ -125,7 +134,7 @@ def run(given: Given) -> Comparison:
     def tell(stage: Stage) -> None:
         if stage.kind == "trained":
             draw, method = stage.args
-            label = RANKERS[TREE_METHODS.get(method, method)].label
+            label = LINEAR_METHODS[TREE_METHODS.get(method, method)].label
             progress(f"click log {draw + 1} of {given.settings.draws}: {label}")
 
     comparison = lab.telling(tell).comparison(methods=_methods(given))
@@ -137,7 +146,7 @@ def _methods(given: Given) -> tuple[str, ...] | None:
     """What is trained: the methods that were asked for with the learners; None for the usual."""
     from ultr_core.lab import CLICK_METHODS
     from ultr_core.lab import METHODS as RANKERS
-    from ultr_core.learners import SVM
+    from ultr_core.learners import LEARNERS, SVM
     from ultr_core.learners.trees import TREES, lightgbm
 
     if given.learner == LEARNER.default:
@@ -146,9 +155,9 @@ def _methods(given: Given) -> tuple[str, ...] | None:
     for key in chosen:
         if RANKERS[key].estimator is None:
             raise InputError(
-                f"{RANKERS[key].label} learns from clicks without an estimator, so it has nothing "
-                f"for trees to learn from; leave {key} out of the methods, or choose the learner "
-                f"{LEARNER.default}.",
+                f"{RANKERS[key].label} learns from clicks without an estimator, so it has no "
+                f"weights for another learner; leave {key} out of the methods, or choose the "
+                f"learner {LEARNER.default}.",
                 LEARNER.name,
             )
         if RANKERS[key].learner != SVM:
@@ -157,6 +166,8 @@ def _methods(given: Given) -> tuple[str, ...] | None:
                 f"out of the methods, or choose the learner {LEARNER.default}.",
                 LEARNER.name,
             )
+    if given.learner in LEARNERS:
+        return tuple(f"{key}-{given.learner}" for key in chosen)
     lightgbm()
     linear = chosen if given.learner == "both" else ()
     return (*linear, *(f"{key}-{TREES}" for key in chosen))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from ultr_core.lab.logs import world_notices
-from ultr_core.lab.methods import CLICK_METHODS, METHODS
+from ultr_core.lab.methods import CLICK_METHODS, LINEAR_METHODS
 from ultr_core.lab.training import TrainedMethod
 from ultr_core.lab.trees import TREE_METHODS
 from ultr_core.lab.world import TestRisk, World
@@ -54,7 +54,7 @@ class RankerSummary:
     @property
     def estimator(self) -> str:
         """Key of the method's own estimator; "" for a ranker that does not learn from clicks."""
-        own = METHODS[TREE_METHODS.get(self.key, self.key)].estimator
+        own = LINEAR_METHODS[TREE_METHODS.get(self.key, self.key)].estimator
         return "" if own is None else own.key
 
     @property
@@ -149,8 +149,8 @@ def summarise(
     fixed = world.baselines
     done = {key: runs for key, runs in trained.items() if len(runs)}
     rankers = {}
-    for key in dict.fromkeys((*METHODS, *TREE_METHODS)):
-        method = METHODS[TREE_METHODS.get(key, key)]
+    for key in dict.fromkeys((*LINEAR_METHODS, *TREE_METHODS)):
+        method = LINEAR_METHODS[TREE_METHODS.get(key, key)]
         of_trees = key in TREE_METHODS
         if key in fixed:
             rankers[key] = _summary(key, method.label, [fixed[key]])

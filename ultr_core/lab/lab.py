@@ -19,8 +19,8 @@ from ultr_core.lab.logs import (
 )
 from ultr_core.lab.methods import (
     CLICK_METHODS,
+    LINEAR_METHODS,
     LOG_FIELDS,
-    METHODS,
     WEIGHTED_FIELDS,
     WORLD_FIELDS,
     stage,
@@ -217,7 +217,7 @@ class Lab:
     # Rankers that learn from clicks, and the proof checks.
 
     def trained(self, draw: int, method: str) -> TrainedMethod:
-        """One method of ``METHODS`` or ``TREE_METHODS``, trained on one draw and tested."""
+        """One method of ``LINEAR_METHODS`` or ``TREE_METHODS``, trained on one draw and tested."""
         train = train_trees if method in TREE_METHODS else train_method
         return self.remember(
             self.trained_cell(draw, method),
@@ -227,7 +227,7 @@ class Lab:
     def trained_cell(self, draw: int, method: str) -> Cell:
         """The cell of a trained method."""
         key = TREE_METHODS.get(method, method)
-        fields = METHODS[key].fields if key in METHODS else WEIGHTED_FIELDS
+        fields = LINEAR_METHODS[key].fields if key in LINEAR_METHODS else WEIGHTED_FIELDS
         return self.cell("trained", fields, draw, method)
 
     def checks(self) -> tuple[Check, ...]:
@@ -263,7 +263,7 @@ class Lab:
     ) -> Comparison:
         """The comparison of rankers over all draws and methods, or those in ``done``.
 
-        ``done`` are pairs (draw, method); ``methods``: keys of ``TRAINED_METHODS`` or
+        ``done`` are pairs (draw, method); ``methods``: keys of ``LINEAR_METHODS`` or
         ``TREE_METHODS``, None for those of every comparison. Trains what has not been trained yet.
         """
         chosen = CLICK_METHODS if methods is None else methods

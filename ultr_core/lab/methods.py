@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
 from ultr_core.curve_values import CURVES
-from ultr_core.learners import SVM, Learner, LinearRanker
+from ultr_core.learners import LEARNERS, SVM, Learner, LinearRanker
 from ultr_core.learners.selection import Selection
 from ultr_core.learners.softmax import SOFTMAX
 from ultr_core.propensity import ESTIMATORS, Belief, Estimator
@@ -313,6 +313,39 @@ TRAINED_METHODS = tuple(key for key, method in METHODS.items() if method.learns_
 
 CLICK_METHODS = tuple(key for key in TRAINED_METHODS if not METHODS[key].asked)
 """Keys of the methods that a comparison trains by default."""
+
+FED_METHODS = tuple(
+    key
+    for key in TRAINED_METHODS
+    if METHODS[key].estimator is not None and METHODS[key].learner == SVM
+)
+"""Keys of the methods whose estimator can feed any learner."""
+
+
+def _with_learner(method: Method, learner: Learner) -> Method:
+    return replace(
+        method,
+        key=f"{method.key}-{learner.key}",
+        label=f"{method.label}, {learner.label.lower()}",
+        description=f"{method.label}, with the learner {learner.label}. {learner.words}",
+        learner=learner,
+        asked=True,
+    )
+
+
+LEARNER_METHODS: Mapping[str, Method] = MappingProxyType(
+    {
+        made.key: made
+        for key in FED_METHODS
+        for learner in LEARNERS.values()
+        if learner != SVM
+        for made in [_with_learner(METHODS[key], learner)]
+    }
+)
+"""The methods of the comparison with another learner, under keys such as propensity-logistic."""
+
+LINEAR_METHODS: Mapping[str, Method] = MappingProxyType({**METHODS, **LEARNER_METHODS})
+"""Every method that has a linear ranker, or grows trees in its own way."""
 
 
 def method_of(estimator: Estimator, learner: Learner = SVM) -> Method:

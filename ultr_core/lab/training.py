@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError, quoted
 from ultr_core.lab.logs import Logs, belief_about, known_exposure, simulate_logs
-from ultr_core.lab.methods import METHODS, ClickData, Method
+from ultr_core.lab.methods import LINEAR_METHODS, METHODS, ClickData, Method
 from ultr_core.lab.world import TestRisk, World, test_risk
 from ultr_core.learners import Learner, LinearRanker
 from ultr_core.learners.blas_threads import one_blas_thread
@@ -198,13 +198,13 @@ def train_method(
         world: the corpus and its rankers.
         settings: how users click and what the learner assumes.
         draw: which draw of clicks, from 0.
-        method: a method, or the key of one in ``METHODS``, that learns from clicks.
+        method: a method, or the key of one in ``LINEAR_METHODS``, that learns from clicks.
         logs: the clicks of this draw, if available.
 
     Raises:
         InputError: an unknown method, or clicks that give no pair to learn from.
     """
-    found = METHODS.get(method) if isinstance(method, str) else method
+    found = LINEAR_METHODS.get(method) if isinstance(method, str) else method
     if found is None or not found.learns_from_clicks:
         known = ", ".join(key for key, one in METHODS.items() if one.learns_from_clicks)
         name = method if isinstance(method, str) else method.key

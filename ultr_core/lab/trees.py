@@ -10,21 +10,16 @@ import numpy as np
 from numpy.random import SeedSequence
 
 from ultr_core.lab.logs import Logs, belief_about
-from ultr_core.lab.methods import METHODS, TRAINED_METHODS, ClickData
+from ultr_core.lab.methods import FED_METHODS, METHODS, TRAINED_METHODS, ClickData
 from ultr_core.lab.training import TrainedMethod, informed
 from ultr_core.lab.world import TestRisk, World
-from ultr_core.learners import SVM
-from ultr_core.learners.trees import TREES, Targets, TreeSelection, select_trees
-from ultr_core.propensity import Estimator
+from ultr_core.learners.trees import TREES, TreeSelection, select_trees
+from ultr_core.propensity import Estimator, Targets
 from ultr_core.settings import Settings
 
 TREE_METHODS: Mapping[str, str] = MappingProxyType(
     {
-        **{
-            f"{key}-{TREES}": key
-            for key in TRAINED_METHODS
-            if METHODS[key].estimator is not None and METHODS[key].learner == SVM
-        },
+        **{f"{key}-{TREES}": key for key in FED_METHODS},
         **{key: key for key in TRAINED_METHODS if METHODS[key].grower is not None},
     }
 )

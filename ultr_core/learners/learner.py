@@ -95,7 +95,8 @@ class Learner:
     of C from which validation chooses.
 
     from_pairs: whether it learns from pairs of documents of a query, so that it learns nothing from
-    a query with one candidate.
+    a query with one candidate. level: whether it also fits a number that is added to every score,
+    and so no part of its ranker; its objective takes that as one more coefficient, the last.
 
     The objective is 1/2 w.w + (C / n) times a loss of the weighted documents, n being
     ``weights.clicks``: the larger C, the closer the fit to the clicks. The loss of several queries
@@ -115,6 +116,7 @@ class Learner:
     paths: MakePaths | None = None
     costs: tuple[float, ...] = COST_GRID
     from_pairs: bool = True
+    level: bool = False
 
     def paths_of(
         self, corpus: Corpus, weights: Sequence[Weights], *, callback: Callback | None = None

@@ -7,8 +7,10 @@ from types import MappingProxyType
 
 from ultr_core.errors import InputError, quoted
 from ultr_core.learners.learner import Learner
+from ultr_core.learners.logistic import LOGISTIC
 from ultr_core.learners.ranker import fit_paths, fit_ranker, objective_value
 from ultr_core.learners.softmax import SOFTMAX
+from ultr_core.learners.squared import SQUARED
 
 SVM = Learner(
     "svm",
@@ -28,6 +30,8 @@ LEARNERS: Mapping[str, Learner] = MappingProxyType(
         for learner in (
             SVM,
             SOFTMAX,
+            SQUARED,
+            LOGISTIC,
         )
     }
 )  # fmt: skip

@@ -3,11 +3,7 @@
     1/2 w.w + (C / n) sum over queries of (A_q log sum_j exp(s_j) - sum_d a_d s_d),   s = X w,
 
 a being the weights of the documents of a query and A_q their sum. It is convex as long as a >= 0,
-and nothing changes if all scores of a query rise by the same. Newton's method finds the minimum,
-each step by conjugate gradients, so that no matrix of features by features is needed.
-
-The certificate is the norm g of the gradient. The objective is at least as curved as 1/2 w.w, so it
-is at most g^2 / 2 above its minimum.
+and nothing changes if all scores of a query rise by the same. `minimised` finds its minimum.
 
 Source: Ai et al. (SIGIR 2018) for weights in the loss of ListNet (Cao et al., ICML 2007).
 """
@@ -22,21 +18,14 @@ from numpy.typing import NDArray
 from ultr_core.corpus import Corpus
 from ultr_core.corpus.ranking import query_of_document
 from ultr_core.learners.blas_threads import one_blas_thread
-from ultr_core.learners.certificate import Certificate
 from ultr_core.learners.learner import Learner
-from ultr_core.learners.problem import Callback, Progress
+from ultr_core.learners.problem import Callback
 from ultr_core.learners.products import FeatureProducts
 from ultr_core.learners.ranker import LinearRanker
+from ultr_core.learners.smooth import minimised
 from ultr_core.propensity.weights import Weights
 
 FloatArray = NDArray[np.float64]
-
-GRADIENT = "gradient norm"
-
-_MOST_STEPS = 200
-_MOST_PRODUCTS = 200  # in one step
-_SHORTEST_STEP = 2.0**-30
-_ROUNDING = 1e-14
 
 
 class _Softmax:
@@ -75,21 +64,6 @@ class _Softmax:
         pull = self.totals[self.query] * share * (t - self._by_query(share * t)[self.query])
         return v + self.scale * self.products.pulled(pull)
 
-    def step(self, share: FloatArray, gradient: FloatArray) -> FloatArray:
-        """Minus the gradient over the curvature, to a tenth of the gradient or closer."""
-        found, left = np.zeros_like(gradient), -gradient
-        direction, size = left, float(left @ left)
-        enough = size * min(0.01, size**0.5)
-        for _ in range(_MOST_PRODUCTS):
-            if size <= enough:
-                break
-            bent = self.curved(share, direction)
-            length = size / float(direction @ bent)
-            found, left = found + length * direction, left - length * bent
-            before, size = size, float(left @ left)
-            direction = left + size / before * direction
-        return found
-
 
 def objective(corpus: Corpus, weights: Weights, cost: float, coefficients: FloatArray) -> float:
     """The formula at the top, query by query."""
@@ -113,34 +87,9 @@ def fit(
     **_: Any,
 ) -> LinearRanker:
     """Minimise the objective until the norm of its gradient is at most ``tolerance``."""
-    problem = _Softmax(corpus, weights, cost)
     w = np.zeros(corpus.n_features) if initial is None else initial.coefficients
-    (value, share), steps, stopped = problem.at(w), 0, False
-    while True:
-        gradient = problem.gradient(w, share)
-        norm = float(np.linalg.norm(gradient))
-        below = value - 0.5 * norm**2
-        if callback is not None and callback(
-            Progress(steps, problem.products.passes, value, below, norm, w)
-        ):
-            stopped = True
-        if stopped or norm <= tolerance or steps == _MOST_STEPS:
-            break
-        move, length = problem.step(share, gradient), 1.0
-        fall = float(gradient @ move)
-        while length > _SHORTEST_STEP:
-            reached, there = problem.at(w + length * move)
-            if reached <= value + 1e-4 * length * fall + _ROUNDING * abs(value):
-                break
-            length *= 0.5
-        else:
-            break
-        w, value, share, steps = w + length * move, reached, there, steps + 1
-    certificate = Certificate(
-        value, below, norm, steps, problem.products.passes, "newton", norm <= tolerance, stopped,
-        GRADIENT,
-    )  # fmt: skip
-    return LinearRanker(w, corpus.feature_ids, cost, certificate)
+    found, certificate = minimised(_Softmax(corpus, weights, cost), w, tolerance, callback)
+    return LinearRanker(found, corpus.feature_ids, cost, certificate)
 
 
 SOFTMAX = Learner(

@@ -1,14 +1,11 @@
 """Gradient-boosted regression trees on the relevance that clicks estimate, by LightGBM.
 
-    target_d = (1 / N_q) sum over rows of d (u clicks + v impressions)
-
-with u and v of any estimator and N_q the draws of the query, so that the mean of a target is the
-relevance of its document wherever the estimator is unbiased. Trees minimise
-
     sum over documents of N_q (f(x_d) - target_d)^2
 
-and their number minimises the same loss on validation clicks: up to a constant it is unbiased where
-the targets are, and it varies far less than the estimated risk does. Unlike the learners of
+with the `Targets` of any estimator and N_q the draws of the query, so that the mean of a target is
+the relevance of its document wherever the estimator is unbiased. Trees minimise this sum, and their
+number minimises it on validation clicks: up to a constant it is unbiased where the targets are, and
+it varies far less than the estimated risk does. Unlike the learners of
 ``LEARNERS`` they give no linear ranker, have no C and no certificate. LightGBM (Ke et al., NeurIPS
 2017) is not needed for anything else.
 """
@@ -26,11 +23,9 @@ from numpy.typing import NDArray
 
 from ultr_core.corpus import Corpus
 from ultr_core.corpus.feature_matrix import MISSING_ZERO, some_ids
-from ultr_core.corpus.ranking import query_of_document
 from ultr_core.errors import InputError
 from ultr_core.learners.forest import Forest
-from ultr_core.propensity import Numbers
-from ultr_core.propensity.row_numbers import row_numbers
+from ultr_core.propensity import Numbers, Targets
 from ultr_core.users import ClickLog
 from ultr_core.words import counted
 
@@ -63,36 +58,6 @@ def lightgbm() -> Any:
             "it with pip install lightgbm (on a minimal Linux, also install libgomp1).",
             "lightgbm",
         ) from None
-
-
-@dataclass(frozen=True, eq=False)
-class Targets:
-    """Estimated relevance of documents: value and draws of the query, float64 [documents].
-
-    Documents without an impression have a target of 0 and count 0 times: clicks say nothing there.
-    """
-
-    value: FloatArray
-    draws: FloatArray
-
-    @classmethod
-    def of_log(cls, log: ClickLog, numbers: Numbers) -> Targets:
-        """The targets of a log, with numbers [rows]: u and v, or propensities.
-
-        Raises InputError as `RowNumbers.on_log` does, and for a log of clicks only.
-        """
-        of_rows = row_numbers(numbers).on_log(log)
-        if log.clicks_only:
-            raise InputError(
-                "The log contains only clicks, but trees also learn from impressions without a "
-                "click; give a log of everything that was shown.",
-                "clicks_only",
-            )
-        summed = log.sum_by_document(log.clicks * of_rows.u + log.impressions * of_rows.v)
-        shown = log.impressions_per_document > 0
-        draws = log.draws[query_of_document(log.query_offsets)].astype(np.float64)
-        value = np.divide(summed, draws, out=np.zeros_like(draws), where=shown & (draws > 0))
-        return cls(value, np.where(shown, draws, 0.0))
 
 
 @dataclass(frozen=True, eq=False)

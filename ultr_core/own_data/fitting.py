@@ -728,7 +728,7 @@ def _weights_of_rest(
     estimator = fit.estimator
     if fit.belief is None or not estimator.fits_relevance:
         documents = np.isin(query_of_document(corpus.query_offsets), rest)
-        return Weights(fit.weights.values[documents], float(log.clicks_per_query[rest].sum()))
+        return fit.weights.of_documents(documents, float(log.clicks_per_query[rest].sum()))
     whole = Shown(corpus, with_never_shown(log), fit.logger_scores)
     shown, belief = known_of_rest(whole, fit.belief, fit.ridge, rest)
     return weights_by(estimator, shown.log, belief)

@@ -22,7 +22,6 @@ from ultr_core.learners.trees import LABEL as TREES_LABEL
 from ultr_core.learners.trees import (
     TREES,
     TREES_WITHOUT_VALIDATION,
-    Targets,
     TreeRanker,
     fit_trees,
     lightgbm,
@@ -43,7 +42,7 @@ from ultr_core.own_data.fitting import (
     with_never_shown,
 )
 from ultr_core.own_data.provenance import fingerprint
-from ultr_core.propensity import ESTIMATORS, Belief, Estimator
+from ultr_core.propensity import ESTIMATORS, Belief, Estimator, Targets
 from ultr_core.risk.by_rank import RankTest
 from ultr_core.users import ClickLog, ExaminationCurve, PowerLaw
 from ultr_core.words import counted

@@ -79,6 +79,7 @@ if TYPE_CHECKING:
         swap_cost,
         swap_limit,
     )
+    from ultr_core.propensity.targets import Targets
     from ultr_core.propensity.trust_swaps import TrustLines, trust_lines
     from ultr_core.propensity.weights import (
         ClickWeightDiagnostics,
@@ -127,6 +128,7 @@ __all__ = [
     "RowFault",
     "RowNumbers",
     "SwapCounts",
+    "Targets",
     "TrustLines",
     "Weights",
     "assemble_curve",

@@ -23,6 +23,7 @@ from ultr_core.propensity.row_numbers import (
     RowNumbers,
     row_numbers,
 )
+from ultr_core.propensity.targets import Targets
 from ultr_core.users.click_log import ClickLog
 from ultr_core.users.examination import ExaminationCurve
 from ultr_core.words import counted
@@ -40,12 +41,15 @@ class Weights:
         examples (clicks, or judgments) on that document; made read-only.
     clicks: n, the number of training examples in the sum, as in the C/n of
         Section 6 of Joachims, Swaminathan and Schnabel (2017).
+    targets: the same sums by the presentation, of either sign, for learners that also learn from
+        impressions without a click; None where it is not known how often documents were shown.
 
-    Raises InputError if a value or n cannot be used.
+    Raises InputError if a value or n cannot be used, or targets are of other documents.
     """
 
     values: FloatArray
     clicks: float
+    targets: Targets | None = None
 
     def __post_init__(self) -> None:
         """Check the values and make them read-only."""
@@ -66,12 +70,23 @@ class Weights:
                 f"{in_brief(self.clicks)}.",
                 "examples",
             )
+        if self.targets is not None and self.targets.value.shape != values.shape:
+            raise InputError(
+                f"There are {counted(values.size, 'weight')} and "
+                f"{counted(self.targets.value.size, 'target')}; each document needs one of both."
+            )
         values.flags.writeable = False
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "clicks", clicks)
 
     @classmethod
-    def from_signed(cls, values: ArrayLike, query_offsets: ArrayLike, clicks: float) -> Weights:
+    def from_signed(
+        cls,
+        values: ArrayLike,
+        query_offsets: ArrayLike,
+        clicks: float,
+        targets: Targets | None = None,
+    ) -> Weights:
         """Weights from sums a_d of any sign: a_d minus the smallest of its query.
 
         That adds the same number to every ranking's sum_d a_d rank(d), since the ranks of a query
@@ -79,8 +94,8 @@ class Weights:
         It is the smallest such shift and raises the hinge bound least. Values below 1e-12 of the
         query's largest a are rounding errors, and become 0.
 
-        values a [documents], query_offsets [queries + 1], clicks n. Raises InputError as the class
-        does, and for arrays whose shapes do not match.
+        values a [documents], query_offsets [queries + 1], clicks n; targets are not shifted. Raises
+        InputError as the class does, and for arrays whose shapes do not match.
 
         >>> Weights.from_signed([2.0, -1.0, 0.5], query_offsets=[0, 2, 3], clicks=3).values.tolist()
         [3.0, 0.0, 0.0]
@@ -90,7 +105,12 @@ class Weights:
         starts, sizes = offsets[:-1], np.diff(offsets)
         above = signed - np.repeat(np.minimum.reduceat(signed, starts), sizes)
         size = np.repeat(np.maximum.reduceat(np.abs(signed), starts), sizes)
-        return cls(np.where(above <= _ROUNDING * size, 0.0, above), clicks)
+        return cls(np.where(above <= _ROUNDING * size, 0.0, above), clicks, targets)
+
+    def of_documents(self, documents: NDArray[np.bool_], clicks: float) -> Weights:
+        """The weights of some documents [all documents], with their own n."""
+        targets = None if self.targets is None else self.targets.of_documents(documents)
+        return Weights(self.values[documents], clicks, targets)
 
 
 def weights_of_log(log: ClickLog, numbers: Numbers) -> Weights:
@@ -108,10 +128,12 @@ def weights_of_log(log: ClickLog, numbers: Numbers) -> Weights:
             "least one."
         )
     values = log.sum_by_document(log.clicks * of_rows.u)
+    if of_rows.counts_impressions:
+        values += log.sum_by_document(log.impressions * of_rows.v)
+    targets = None if log.clicks_only else Targets.of_sums(log, values)
     if not of_rows.counts_impressions:
-        return Weights(values, log.total_clicks)
-    values += log.sum_by_document(log.impressions * of_rows.v)
-    return Weights.from_signed(values, log.query_offsets, log.total_clicks)
+        return Weights(values, log.total_clicks, targets)
+    return Weights.from_signed(values, log.query_offsets, log.total_clicks, targets)
 
 
 def naive_weights(log: ClickLog) -> Weights:
@@ -159,7 +181,7 @@ def full_information_weights(relevance: ArrayLike) -> Weights:
         raise InputError(
             "No document is relevant, so there is nothing to learn from.", "nothing_relevant"
         )
-    return Weights(values, relevant)
+    return Weights(values, relevant, Targets(values, np.ones_like(values)))
 
 
 def clipped_propensities(propensities: ArrayLike, clip: float) -> FloatArray:

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
 
 from tests.made_up import RIDGE, certified, ridge, squares
 from tests.meaning import refused
@@ -18,7 +18,7 @@ from ultr_core.inspection import inspect_ranker
 from ultr_core.learners import LEARNERS, SVM, Certificate, Learner, LinearRanker, learner_named
 from ultr_core.learners.learner import Fit
 from ultr_core.learners.problem import Progress
-from ultr_core.propensity import Weights, full_information_weights
+from ultr_core.propensity import Targets, Weights, full_information_weights
 
 EVERY = pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
 
@@ -37,8 +37,32 @@ def uneven() -> Weights:
     """Summed weights of many sizes, and some on documents that are not relevant."""
     rng = np.random.default_rng(7)
     clicked = (CORPUS.grades > 0) | (rng.random(120) < 0.2)
-    values = np.where(clicked, rng.uniform(0.5, 9.0, 120), 0.0)
-    return Weights(values, float(clicked.sum()))
+    return of_clicks(np.where(clicked, rng.uniform(0.5, 9.0, 120), 0.0), float(clicked.sum()))
+
+
+def of_clicks(values: np.ndarray, clicks: float) -> Weights:
+    """Weights and targets of documents whose queries were presented once."""
+    return Weights(values, clicks, Targets(values, np.ones_like(values)))
+
+
+def all_of(learner: Learner, w: np.ndarray, weights: Weights, cost: float) -> np.ndarray:
+    """What the objective takes of a ranker: its coefficients, and the best level if it has one."""
+    if not learner.level:
+        return w
+    level = minimize_scalar(
+        lambda b: learner.objective(CORPUS, weights, cost, np.append(w, b)), options={"xtol": 1e-12}
+    ).x
+    return np.append(w, level)
+
+
+def some(learner: Learner, seed: int) -> np.ndarray:
+    """Small coefficients of the corpus's features, so that no hinge is 0."""
+    return 0.1 * np.random.default_rng(seed).normal(size=CORPUS.n_features + learner.level)
+
+
+def of_feature(learner: Learner, w: float) -> np.ndarray:
+    """The coefficient of a single feature, and a level of 0 if there is one."""
+    return np.array([w, 0.0])[: 1 + learner.level]
 
 
 WEIGHTS = uneven()
@@ -64,7 +88,7 @@ def test_it_trains_a_linear_ranker_with_a_certificate(learner: Learner) -> None:
 def test_no_weight_vector_is_better_than_the_one_it_finds(learner: Learner, cost: float) -> None:
     """By the objective that the learner names, and by searches that know nothing of its solver."""
     ranker = learner.fit(CORPUS, WEIGHTS, cost=cost, tolerance=1e-5)
-    w = ranker.coefficients
+    w = all_of(learner, ranker.coefficients, WEIGHTS, cost)
 
     def objective(at: np.ndarray) -> float:
         return learner.objective(CORPUS, WEIGHTS, cost, at)
@@ -81,10 +105,10 @@ def test_no_weight_vector_is_better_than_the_one_it_finds(learner: Learner, cost
 
 @EVERY
 def test_its_objective_is_half_the_square_and_c_over_n_times_a_loss(learner: Learner) -> None:
-    w = 0.1 * np.random.default_rng(3).normal(size=5)  # so that no hinge is 0
+    w = some(learner, 3)
 
     def loss(values: np.ndarray, clicks: float, cost: float) -> float:
-        found = learner.objective(CORPUS, Weights(values, clicks), cost, w) - 0.5 * float(w @ w)
+        found = learner.objective(CORPUS, of_clicks(values, clicks), cost, w) - 0.5 * float(w @ w)
         return found * clicks / cost
 
     of_all = loss(WEIGHTS.values, WEIGHTS.clicks, 1.0)
@@ -104,13 +128,12 @@ def test_its_loss_is_linear_in_the_weights(learner: Learner) -> None:
 
     But for a term without w, as a^2 in (s - a)^2, and for one without weights.
     """
-    rng = np.random.default_rng(5)
-    w = 0.1 * rng.normal(size=5)
+    rng, w = np.random.default_rng(5), some(learner, 5)
 
     def loss(values: np.ndarray) -> float:
         at_w, at_0 = (
-            learner.objective(CORPUS, Weights(values, WEIGHTS.clicks), 1.0, at)
-            for at in (w, np.zeros(5))
+            learner.objective(CORPUS, of_clicks(values, WEIGHTS.clicks), 1.0, at)
+            for at in (w, np.zeros_like(w))
         )
         return (at_w - at_0 - 0.5 * float(w @ w)) * WEIGHTS.clicks
 
@@ -125,13 +148,12 @@ def test_its_loss_is_linear_in_the_weights(learner: Learner) -> None:
 @EVERY
 def test_its_loss_of_two_queries_is_the_sum_of_theirs(learner: Learner) -> None:
     """Else what a click is worth would depend on how many queries or documents there are."""
-    w = 0.1 * np.random.default_rng(3).normal(size=5)
-    n = WEIGHTS.clicks
+    w, n = some(learner, 3), WEIGHTS.clicks
 
     def loss(queries: slice) -> float:
         documents = slice(6 * (queries.start or 0), 6 * (queries.stop or 20))
         part = CORPUS.subset(np.arange(20)[queries])
-        weights = Weights(WEIGHTS.values[documents], n)
+        weights = of_clicks(WEIGHTS.values[documents], n)
         return learner.objective(part, weights, 1.0, w) - 0.5 * float(w @ w)
 
     whole = loss(slice(None))
@@ -145,8 +167,8 @@ def test_it_says_whether_it_learns_from_pairs(learner: Learner) -> None:
     alone = Corpus(features=np.array([[1.0], [0.5]]), grades=[1, 0], query_offsets=[0, 1, 2])
 
     def loss(w: float) -> float:
-        weights = Weights(np.array([2.0, 1.0]), 2.0)
-        return learner.objective(alone, weights, 1.0, np.array([w])) - 0.5 * w**2
+        weights = of_clicks(np.array([2.0, 1.0]), 2.0)
+        return learner.objective(alone, weights, 1.0, of_feature(learner, w)) - 0.5 * w**2
 
     same = all(loss(w) == pytest.approx(loss(0.0), rel=1e-12) for w in (-1.0, 0.3, 0.7, 4.0))
     assert same is learner.from_pairs
@@ -158,14 +180,15 @@ def test_its_loss_of_a_pair_is_what_was_worked_out_by_hand(learner: Learner) -> 
     assert len(dict(learner.worked)) >= 2, "work out the loss at two margins or more"
     assert any(0 < margin < 1 for margin, _ in learner.worked)
     for margin, loss in learner.worked:
-        found = learner.objective(pair, Weights(np.array([1.0, 0.0]), 1.0), 1.0, np.array([margin]))
+        weights = of_clicks(np.array([1.0, 0.0]), 1.0)
+        found = learner.objective(pair, weights, 1.0, of_feature(learner, margin))
         assert found - 0.5 * margin**2 == pytest.approx(loss, rel=1e-9, abs=1e-12)
 
 
 @EVERY
 def test_c_and_the_number_of_clicks_count_as_their_ratio(learner: Learner) -> None:
     def fitted(cost: float, times: float = 1.0) -> np.ndarray:
-        weights = Weights(WEIGHTS.values, times * WEIGHTS.clicks)
+        weights = of_clicks(WEIGHTS.values, times * WEIGHTS.clicks)
         return learner.fit(CORPUS, weights, cost=cost, tolerance=1e-6).coefficients
 
     one = fitted(1.0)

@@ -15,9 +15,9 @@ from ultr_core.corpus import Corpus
 from ultr_core.corpus.ranking import rank_many
 from ultr_core.files.tree_files import read_model_record, read_trees, write_trees
 from ultr_core.learners import trees
-from ultr_core.learners.trees import STEP, Targets, TreeRanker, fit_trees, select_trees
+from ultr_core.learners.trees import STEP, TreeRanker, fit_trees, select_trees
 from ultr_core.own_data.samples import sample_corpus
-from ultr_core.propensity import ESTIMATORS, Belief, RowNumbers
+from ultr_core.propensity import ESTIMATORS, Belief, RowNumbers, Targets
 from ultr_core.risk import true_risk
 from ultr_core.users import ClickLog, PositionModel, PowerLaw, simulate_counts
 
