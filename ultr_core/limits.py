@@ -37,10 +37,10 @@ class Limit:
         """The error for more than the bound, where the whole ``amount`` may not be known.
 
         >>> print(Limit(1 << 20, "bytes", "it is kept", "cut it").exceeded("log.csv"))
-        log.csv has more than 1 MiB; no more is accepted, because it is kept; cut it.
+        log.csv has more than 1 MiB, the most that is accepted, because it is kept; cut it.
         """
         if amount is None:
-            has = f"more than {self._words(self.most)}; no more is accepted"
+            has = f"more than {self._words(self.most)}, the most that is accepted"
         else:
             most = self._words(self.most).removesuffix(f" {self.unit}")
             has = f"{self._words(amount)}; at most {most} are accepted"

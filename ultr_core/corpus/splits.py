@@ -21,7 +21,7 @@ class CorpusSplits:
 
     Attributes:
         name: name of the corpus for readers.
-        train: queries that users click on and rankers learn from.
+        train: queries whose clicks rankers learn from.
         validation: queries whose clicks choose C and the clipping threshold.
         test: queries with grades, on which rankers are compared.
         source: made here ("synthetic") or read from disk ("files").

@@ -171,7 +171,7 @@ def users_figure(
     end = f" Below rank {cut} nobody sees anything." if cut else ""
     return Figure(
         f"users-{settings.users}", "Users by rank",
-        f"Probability that a user{does} at rank 1 to {LAST_RANK}: {told}.{end}",
+        f"Probability that a user{does} at ranks 1 to {LAST_RANK}: {told}.{end}",
         data, _users(tuple(series), LAST_RANK, cut, theme), height=250,
     )  # fmt: skip
 

@@ -35,7 +35,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def key_twice(text: str, name: str, first_line: int = 1, among: Collection[str] = ()) -> InputError:
-    """What to say of a text of JSON with a key twice; it begins in line ``first_line``.
+    """What to say of a text of JSON with a key twice; it begins on line ``first_line``.
 
     among: the keys that matter; all without any.
     """

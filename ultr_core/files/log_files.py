@@ -748,7 +748,7 @@ def _sentences(log: PresentationLog, rows: UsableRows) -> Iterator[str]:
 def _of_presentations(log: PresentationLog, found: Presentations) -> Iterator[str]:
     if found.repeated:
         yield (
-            f"{counted(found.repeated, 'row')} repeated a document at one position of one list; "
+            f"{counted(found.repeated, 'row')} repeated a document at the same position of a list; "
             "each such position counts as one impression, clicked if any of its rows is."
         )
     if found.moved:

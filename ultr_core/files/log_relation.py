@@ -232,7 +232,7 @@ class Part:
         """The error for a row of which a cell holds others."""
         line = self.places([record])[record]
         return InputError(
-            f"The row that begins in line {line} of {self.name} has further rows between two "
+            f"The row that begins on line {line} of {self.name} has further rows between two "
             "quotation marks; close the first where its cell ends, or double both.",
             "open_quote",
         )
@@ -774,7 +774,7 @@ def _quotes_in_lines(stream: IO[bytes], source: Source) -> tuple[int, int, int]:
         ends = [place for mark in (b"\n", b"\r") if (place := piece.find(mark)) >= 0]
         length += min(ends, default=len(piece))
         if length > ROW_BYTES.most:
-            raise ROW_BYTES.exceeded(f"The row that begins in line {lines + 1} of {source.name}")
+            raise ROW_BYTES.exceeded(f"The row that begins on line {lines + 1} of {source.name}")
         if ends:
             length = len(piece) - 1 - max(piece.rfind(b"\n"), piece.rfind(b"\r"))
             lines += piece.count(b"\n") or piece.count(b"\r")

@@ -275,7 +275,7 @@ def _repeated_rows(log: PresentationLog) -> Seen | None:
     if found.repeated:
         return warning(
             found.repeated,
-            f"{counted(found.repeated, 'row')} repeated a document at one position of one list, as "
+            f"{counted(found.repeated, 'row')} repeated a document at the same position of a list, as "
             "in logs with separate rows for the view and the click; each was counted once.",
         )
     if not found.sampled:  # counts, in which a row is none of the log
@@ -284,8 +284,8 @@ def _repeated_rows(log: PresentationLog) -> Seen | None:
     if share > _MANY_REPEATS:
         return warning(
             found.repeated_in_sessions,
-            f"{share:.0%} of the rows repeat a document at one position for the same query of a "
-            "session. If each is a separate presentation, you need not change anything; if views "
+            f"{share:.0%} of the rows repeat a document at the same position for the same query in "
+            "a session. If each is a separate presentation, you need not change anything; if views "
             "and clicks are separate rows, add a column with the presentation's id.",
         )
     return good(0, f"No row occurs twice{found.of_sample}.")

@@ -49,7 +49,7 @@ METHODS = Choices(
     help="which rankers learn from the clicks; default naive, propensity and clipped. With this "
     "option, --json gives for each ranker its estimator, its learner and, for each click log, the "
     "estimator that weighted the clicks: for doubly-robust this is clipped if a test rejects its "
-    "fitted relevance; it also gives the difference between every two rankers, paired by click log",
+    "fitted relevance; it also gives the difference for each pair of rankers, paired by click log",
 )  # fmt: skip
 """Written out, for help must not wait for the lab."""
 

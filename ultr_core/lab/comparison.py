@@ -78,7 +78,7 @@ class Comparison:
             weighted ranker covers; None if the skyline is no better than production.
         notices: sentences about the corpus that a reader should see.
         asked: whether methods were chosen; each ranker then says how it was trained.
-        differences: risk of one method minus that of another, paired by draw, for every two
+        differences: risk of one method minus that of another, paired by draw, for each pair of
             methods that learn from clicks and have a draw, in the order of ``rankers``.
     """
 

@@ -153,7 +153,7 @@ def _documents(given: Iterable[Document], what: str, *, ordered: bool = True) ->
         kinds = (object,)
     if isinstance(given, kinds):
         raise InputError(
-            f"{what} must be a list of documents, each a text or a number, not {quoted(given)}.",
+            f"{what} must be a list of documents, each a string or a number, not {quoted(given)}.",
             "documents",
         )
     return found

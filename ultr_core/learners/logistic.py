@@ -49,8 +49,8 @@ def objective(corpus: Corpus, weights: Weights, cost: float, coefficients: Float
 LOGISTIC = Learner(
     "logistic",
     "Logistic",
-    "Minimises the logistic loss of each document's score, its weighted clicks per presentation "
-    "being the probability that it is relevant.",
+    "Minimises the logistic loss of each document's score, taking its weighted clicks per "
+    "presentation as the probability that it is relevant.",
     "Cox (1958)",
     fit_of(_loss),
     objective,

@@ -251,7 +251,7 @@ def fit_from_log(
     None if nobody leaves.
 
     Raises InputError for an unknown method or learner, a clip outside (0, 1] or for a method that
-    has none, scores for a method that fits no relevance, a clicked position without propensity,
+    has none, scores for a method that fits no relevance, a clicked position without a propensity,
     clicks that give no pairs, or more than ``pairs``, to a learner from pairs, an invalid seed, or
     a wrong type of log or curve.
     """

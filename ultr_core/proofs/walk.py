@@ -157,7 +157,7 @@ class Writer:
 class Ways:
     """Evaluates expectations over one user three ways.
 
-    ``sample`` are simulated users, or None; ``clean`` asks for users without click noise.
+    ``sample`` contains simulated users, or is None; ``clean`` asks for users without click noise.
     """
 
     world: SmallWorld

@@ -157,7 +157,7 @@ def estimate_risks(
     for its expectation.
 
     ranks [rankers, documents]; numbers [rows]: u and v, or propensities q for u = 1 / q and v = 0;
-    u of unclicked rows does not matter. Raises InputError for clicks without propensity, arrays
+    u of unclicked rows does not matter. Raises InputError for clicks without a propensity, arrays
     whose shapes do not match or that contain values that are not finite, ranks below 1, fewer than
     two presentations, and v other than 0 for a log of clicks only.
 

@@ -76,8 +76,8 @@ def leaving_moments(
     first = np.cumsum(places) - places  # the row of a document without a click above
     if numbers.u.size != int(places.sum()):
         raise InputError(
-            f"An estimator gave numbers for {numbers.u.size} rows, but there are "
-            f"{int(places.sum())} by clicks above.",
+            f"An estimator gave numbers for {numbers.u.size} rows, but the log "
+            f"counted by clicks above has {int(places.sum())}.",
             "row_numbers",
         )
     below = _Below(*np.zeros((3, offsets.size - 1, len(steps) + 1)))

@@ -138,7 +138,7 @@ class Brought:
         if fault is None:
             return None
         return (
-            f"{named(self.name)} was read by its path but now {fault}; remove it, then choose "
+            f"{named(self.name)} was read from its path but now {fault}; remove it, then choose "
             "again."
         )
 

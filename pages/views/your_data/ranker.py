@@ -317,7 +317,7 @@ def _train(
 
 
 def _logger_scores(own: Bench, plan: Plan, corpus: Corpus) -> NDArray[np.float64] | None:
-    """The scores by which documents were shown; None where no file has them, or none is used."""
+    """The scores that ranked the shown documents; None where no file has them, or none is used."""
     if not plan.logger_scores:
         return None
     return _read_scores(own.files[LOGGER_SCORES], corpus).scores
@@ -332,7 +332,7 @@ def _controls(page: PageContext, settings: Settings) -> Plan:
     method = control(WEIGHTS, keep=True)
     if ESTIMATORS[method].fits_relevance:
         bring(
-            page, LOGGER_SCORES, "Scores by which documents were shown (optional)",
+            page, LOGGER_SCORES, "Scores that ranked the shown documents (optional)",
             LOOKS_LIKE["scores"], HELP[LOGGER_SCORES],
         )  # fmt: skip
     if len(TRAINED.options) > 1:
