@@ -188,7 +188,7 @@ def towers_figure(*, theme: Theme = "light") -> Figure:
     data, told = _rows_and_words(series)
     return Figure(
         "towers", "Position tower by logger",
-        f"Probability that a user looks at rank 1 to {SIZE}, true and as fitted by logger: {told}.",
+        f"Probability that a user looks at ranks 1 to {SIZE}, true and fitted, by logger: {told}.",
         data, _users(tuple(series), SIZE, 0, theme), height=250,
     )  # fmt: skip
 

@@ -179,7 +179,7 @@ def require_rows(relation: Relation, places: Places) -> None:
             continue
         what = (
             f"end before the column {quoted(part.header[last])}; give every row the columns named "
-            f"in line {part.skip}"
+            f"on line {part.skip}"
             if part.is_csv
             else "are not JSON objects; write one object per row, each on a separate line"
         )

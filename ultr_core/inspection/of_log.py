@@ -275,8 +275,8 @@ def _repeated_rows(log: PresentationLog) -> Seen | None:
     if found.repeated:
         return warning(
             found.repeated,
-            f"{counted(found.repeated, 'row')} repeated a document at the same position of a list, as "
-            "in logs with separate rows for the view and the click; each was counted once.",
+            f"{counted(found.repeated, 'row')} repeated a document at the same position of a list, "
+            "as in logs with separate rows for the view and the click; each was counted once.",
         )
     if not found.sampled:  # counts, in which a row is none of the log
         return None
