@@ -114,7 +114,7 @@ LOG_MEMORY = Limit(
 
 TABLE_SECONDS = Limit(
     1_800, "seconds", "a view or a SELECT may never end",
-    "make it a table of that file first, or count the log there with the SQL of log-query",
+    "copy it into a table of that file first, or count the log there with log-query's SQL",
 )  # fmt: skip
 """For copying a table, a view or a SELECT out of a DuckDB file; 500 million rows take minutes."""
 
@@ -170,7 +170,7 @@ GROUPS = Limit(
 
 CURVE_RANKS = Limit(
     10_000, "ranks", "a curve needs a number for each rank down to the last",
-    "leave out the ranks below",
+    "leave out the ranks below that",
 )  # fmt: skip
 """Of every curve: read from a file, estimated from a log, in a log's own column, carried on."""
 

@@ -101,7 +101,7 @@ def fit_relevance(
     gram, right = _normal_equations(train, belief)
     if not gram[-1, -1] > 0:
         raise InputError(
-            "Nothing was shown at a rank that users examine, so no relevance can be fitted.",
+            "Nothing was shown at a rank that users examine, so relevance cannot be fitted.",
             "relevance",
         )
     if len(ridges) > 1 and (validation is None or not validation.log.total_clicks):

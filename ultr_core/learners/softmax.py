@@ -95,8 +95,8 @@ def fit(
 SOFTMAX = Learner(
     "softmax",
     "Softmax",
-    "Minimises the weighted softmax loss: minus the log of each clicked document's share in its "
-    "query.",
+    "Minimises the weighted softmax loss: minus the log of each clicked document's probability "
+    "in its query.",
     "Ai et al. (SIGIR 2018), Cao et al. (ICML 2007)",
     fit,
     objective,

@@ -35,8 +35,8 @@ def objective(corpus: Corpus, weights: Weights, cost: float, coefficients: Float
 SQUARED = Learner(
     "squared",
     "Squared",
-    "Minimises the squared distance of each document's score from its weighted clicks per "
-    "presentation.",
+    "Minimises the squared difference between each document's score and its weighted clicks "
+    "per presentation.",
     "Cossock and Zhang (COLT 2006)",
     fit_of(_loss),
     objective,

@@ -93,7 +93,7 @@ def find_subspace(features: Any, used: NDArray[np.bool_]) -> tuple[Subspace, Any
         return Subspace(n_features, columns, features, None), features
     if n_documents > MOST_DIMENSIONS:
         raise InputError(
-            f"The training queries have {n_used} features in use and {n_documents} documents; one "
+            f"The training queries use {n_used} features and contain {n_documents} documents; one "
             f"of these two numbers must be at most {MOST_DIMENSIONS}, so keep fewer features or "
             "fewer queries."
         )

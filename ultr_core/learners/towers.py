@@ -131,7 +131,7 @@ JOINS: Mapping[str, Join] = MappingProxyType(
 
 @dataclass(frozen=True, eq=False)
 class TowerRows:
-    """Documents at ranks with their clicks.
+    """Impressions and clicks of documents at ranks.
 
     features: [documents, features], dense or sparse. document: int64 [rows], from 0. rank: int64
     [rows], from 1. impressions, clicks: float64 [rows]; expected clicks need not be whole.
@@ -145,9 +145,9 @@ class TowerRows:
 
     @classmethod
     def of_log(cls, corpus: Corpus, log: ClickLog) -> TowerRows:
-        """The rows of a log with an impression.
+        """The rows of a log that have an impression.
 
-        Raises InputError for a log without clicks or of clicks only, or with too many features.
+        Raises InputError for a log without clicks, a log of clicks only, or too many features.
         """
         if log.total_clicks == 0 or log.clicks_only:
             raise InputError(
@@ -159,7 +159,7 @@ class TowerRows:
 
     @classmethod
     def of_scores(cls, scores: FloatArray, log: ClickLog) -> TowerRows:
-        """The rows of a log with an impression, with a score [documents] as the only feature."""
+        """The rows of a log that have an impression; their only feature is a score [documents]."""
         return cls._of_features(scores[:, None], log)
 
     @classmethod
@@ -185,7 +185,7 @@ class TowerRows:
 class Towers:
     """Two fitted towers.
 
-    join: how the towers make a click. coefficients w [features], constant c. bias: float64 [K], b
+    join: how the towers are combined. coefficients w [features], constant c. bias: float64 [K], b
     of the ranks 1, 2, ...; -inf where nothing was clicked. ridge: the penalty. objective: the
     minimum, and gradient: the norm of its gradient, both per click and with features in units of
     their root mean square; steps: how many it took.
@@ -207,7 +207,7 @@ class Towers:
         return found
 
     def log_odds(self, rows: TowerRows) -> FloatArray:
-        """z of every row, float64 [rows], whatever was clicked."""
+        """z of every row, float64 [rows], clicked or not."""
         s = _scores(rows.features, self.coefficients) + self.constant
         return self.join.log_odds(s[rows.document], self._bias_at(rows.rank))
 
@@ -240,7 +240,7 @@ def fit_towers(
     last_rank: int = LAST_RANK,
     initial: Towers | None = None,
 ) -> Towers:
-    """Fit both towers or, without ``position``, only that of relevance, with b = 0.
+    """Fit both towers or, without ``position``, only the relevance tower, with b = 0.
 
     By Fisher scoring, which for the additive form is Newton's method, with steps halved until the
     objective falls. A rank without a click has b = -inf; its rows say nothing about relevance.
@@ -250,7 +250,8 @@ def fit_towers(
     """
     if not 0 < number_or_nan(ridge) < np.inf:
         raise InputError(
-            f"The penalty of two towers must be above 0, not {in_brief(ridge)}.", "towers_ridge"
+            f"The penalty of a two-tower model must be above 0, not {in_brief(ridge)}.",
+            "towers_ridge",
         )
     place, bias = np.zeros(rows.rank.size, np.int64), np.zeros(1)
     if position:
@@ -459,8 +460,8 @@ def ranks_apart(log: ClickLog, last_rank: int = LAST_RANK) -> IntArray:
 
     Ranks share a part if documents shown at several ranks link them. With a free relevance of each
     document, clicks identify b up to one constant for each part (Chen et al., 2023; Hager et al.,
-    2025): adding it to b there, and taking it from the documents shown there, leaves every click
-    probability unchanged.
+    2025): adding it to b there, and subtracting it from the relevance of the documents shown
+    there, leaves every click probability unchanged.
     """
     parts = document_links(displays_of_logs([log]), last_rank).by_display
     _, number = np.unique(parts, return_inverse=True)

@@ -112,7 +112,7 @@ class Lists:
         longest = int(sizes.max(initial=0))
         if longest > LONGEST_LIST:
             raise InputError(
-                f"A list of the log has {counted(longest, 'document')}, but trees by position take "
+                f"A list in the log has {counted(longest, 'document')}, but trees by position take "
                 f"at most {LONGEST_LIST:,}; choose other trees or a linear ranker.",
                 "too_large",
             )

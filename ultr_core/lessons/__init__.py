@@ -1,4 +1,4 @@
-"""Lessons on the paper: questions, predictions, what is found, exercises with checked answers.
+"""Lessons on the paper: questions, predictions, findings, and exercises with checked answers.
 
     lesson = LESSONS[3]
     found = lesson.measure(Lab(lesson.settings(Settings())))

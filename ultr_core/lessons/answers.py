@@ -181,7 +181,7 @@ class Exercise:
 def read_number(text: str, unit: str = "") -> float:
     """A number as students write it: 0.25, 0,25, 1/4, (3 - 2) * 0.25, 10^0.7, 25%, 1,000 or 1e-3.
 
-    A comma before exactly three digits groups thousands; any other comma is a decimal comma. A
+    A comma before exactly three digits separates thousands; any other comma is a decimal comma. A
     percent sign divides by 100. Words of ``unit`` may follow, or an x if the number is a multiple.
 
     Raises:

@@ -34,7 +34,7 @@ class Found:
 
     @classmethod
     def told(cls, key: str, numbers: Mapping[str, float], **chosen: str) -> Found:
-        """Numbers and sentence of lesson ``key``; ``chosen`` are words that its text names."""
+        """Numbers and sentence of lesson ``key``; ``chosen``: words that its text names."""
         words = words_of(key)
         named = named_in(words.template("found"))
         told = {name: value for name, value in numbers.items() if name in named}
@@ -43,7 +43,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Choice:
-    """A prediction by choosing one of ``options``.
+    """A prediction made by choosing one of ``options``.
 
     ``truth`` names the number that is the index of the right option.
     """
@@ -97,7 +97,7 @@ class Guess:
 
     @property
     def suffix(self) -> str:
-        """What follows a number: the unit, after a space unless it is a percent sign."""
+        """The text after a number: the unit, after a space unless it is a percent sign."""
         return self.unit if self.unit in ("", "%") else f" {self.unit}"
 
     def answer(self, numbers: Mapping[str, float]) -> str:
@@ -118,7 +118,7 @@ class Guess:
 class Door:
     """A link to a page in an exact state, with what to look for there.
 
-    ``changes`` are settings on top of the lesson's own, ``state`` the controls of that page by
+    ``changes`` adds settings to the lesson's own; ``state`` sets the controls of that page, by
     their names in a link.
     """
 

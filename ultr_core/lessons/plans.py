@@ -89,7 +89,7 @@ def plan_row(
 ) -> PlanRow:
     """Line ``position`` (from 0) of a plan, with the numbers of its lesson.
 
-    ``address`` is the app's, without a slash at its end; links open in lecture mode.
+    ``address`` is the app's, without a trailing slash; links open in lecture mode.
     """
     step = plan.steps[position]
     lesson = lessons[step.lesson - 1]

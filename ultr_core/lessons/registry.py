@@ -165,7 +165,7 @@ LESSONS: tuple[Lesson, ...] = (
         traffic=_gated_logs,
     ),
 )
-"""All lessons in their order; the first one has number 1."""
+"""All lessons in order; the first has number 1."""
 
 
 @dataclass(frozen=True)

@@ -81,8 +81,8 @@ def _of_sign(estimator: Estimator, whole: Estimate, on_shown: float) -> tuple[Fi
     if whole.value * on_shown >= 0:
         return ()
     words = (
-        f"On candidates that were shown, {estimator.label} gives a difference in risk from what "
-        f"users saw of {on_shown:.2f}; with those never shown, which no click judges, it gives "
+        f"On candidates that were shown, {estimator.label} gives a difference of {on_shown:.2f} "
+        f"in risk from what users saw; with those never shown, which no click judges, it gives "
         f"{whole.value:.2f}, of the opposite sign. Test the ranker on users, or log longer lists."
     ).replace(" -", " \N{MINUS SIGN}")
     return (Finding.of_file(*_OF_SIGN, whole.value, "warning", words),)

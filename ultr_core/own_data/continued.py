@@ -42,7 +42,7 @@ class Continued:
             return found
         if not (self.without > 0).all():
             return found.without_interval(
-                "no interval: without one group of presentations, λ cannot be estimated"
+                "no interval: if one group of presentations is left out, λ cannot be estimated"
             )
         many = int(log.context.max()) + 1
         row = groups.row

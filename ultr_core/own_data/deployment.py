@@ -87,7 +87,7 @@ class Gate:
 
     @property
     def passes_at(self) -> float | None:
-        """How much lower the risk must be to pass in ``POWER`` of logs like this one."""
+        """How much lower the risk must be to pass in a share ``POWER`` of logs like this one."""
         bound, found = self.bound, self.difference.estimate
         if bound is None or found is None:
             return None
@@ -195,7 +195,7 @@ def _unlike_ips(estimator: Estimator, clip: float, curve: ExaminationCurve, log:
         return "the naive estimate ignores the propensities that were given; judge by IPS"
     clips = "clip" in estimator.needs and not estimator.fits_relevance
     if clips and p.size and np.mean(p < clip) > MOST_CLIPPED:
-        return f"τ = {clip:g} changes what most of the clicks count; judge by IPS or lower τ"
+        return f"τ = {clip:g} changes how much most clicks count; judge by IPS or lower τ"
     return ""
 
 

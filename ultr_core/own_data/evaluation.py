@@ -224,7 +224,7 @@ class Evaluation:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What the risk estimates assume; those with the same assumptions are listed together."""
+        """Assumptions of the risk estimates; estimates that share them are listed together."""
         labels: dict[str, list[str]] = {}
         for report in self.risks:
             labels.setdefault(report.assumes, []).append(report.label)
@@ -234,7 +234,7 @@ class Evaluation:
 
     @property
     def sentence(self) -> str:
-        """What the numbers say, in words."""
+        """Sentences that say what the numbers mean."""
         found = self.judged
         if found.estimate is None:
             return found.words
@@ -252,7 +252,7 @@ class Evaluation:
 
     @property
     def about_level(self) -> str:
-        """Why the estimate need not be the true risk, in words; "" if no reason is known."""
+        """Why the estimate need not equal the true risk, in words; "" if no reason is known."""
         if self.true is None or self.judged.estimate is None or self.unshown.clicks_only:
             return ""
         if self.unshown.what:
@@ -291,7 +291,7 @@ class Evaluation:
 INTERVALS_ARE_FOR = (
     "An interval is for the estimate's limit after infinitely many clicks, with queries as "
     "frequent as in the log's traffic. This limit is the true risk if the estimate's assumptions "
-    "are true; if not, the interval need not contain the true risk. The assumptions:"
+    "hold; if not, the interval need not contain the true risk. The assumptions:"
 )
 """What the intervals of all estimates are for, as it is said before `Evaluation.assumptions`."""
 
@@ -426,15 +426,15 @@ def evaluate_ranker(
     all of ``ESTIMATORS`` that need no fitted relevance, such as IPS (equation 5), with tau =
     ``clip`` (``SHOWN_CLIP`` by default) if they have a threshold (section 7.2). The verdict uses
     ``judge`` (`judge_by`), by default ``JUDGE``, or the clipped estimator if ``clip`` is given. If
-    relevance is fitted, it is refitted for the interval (`Refits`). ``measures`` are also computed
+    relevance is fitted, it is refitted for the interval (`Refits`). ``measures``: also computed
     from the grades, None for `usual_measures`; ``empty`` says whether they leave out queries
     without a relevant document or count them as 0. Intervals come from groups of sessions for a
     `GroupedLog`; otherwise they treat presentations as independent, and documents of a presentation
     as examined independently. If every candidate was shown, click noise changes IPS by a factor and
     a constant (section 5.2); what the log leaves out is in ``unshown``.
 
-    Raises InputError for scores that are of another corpus or not finite, a clip outside (0, 1], a
-    clicked position that the curve does not cover, or a log with clicks in fewer than two
+    Raises InputError for scores that are from another corpus or not finite, a clip outside (0, 1],
+    a clicked position that the curve does not cover, or a log with clicks in fewer than two
     presentations. A log without clicks gives no estimate.
     """
     require_log(log)
@@ -656,9 +656,9 @@ def compare_with_shown(
 ) -> RankerDifference:
     """Compare a ranker with the rankings in the log, on the same clicks.
 
-    The judge is ``default_judge(clip)`` unless another is given. agreement: of the judge with the
-    weighted clicks, if `evaluate_ranker` has found it for the same ranker. trained: whether these
-    clicks trained the ranker; if so, there is no verdict.
+    The judge is ``default_judge(clip)`` unless another is given. agreement: between the judge and
+    the weighted clicks, if `evaluate_ranker` has found it for the same ranker. trained: whether
+    these clicks trained the ranker; if so, there is no verdict.
 
     The risk is linear in the ranks, so the joint risk of the log's rankers is the risk of the mean
     rank at which each document was shown, or of `ranks_over_draws` for a judge that counts draws

@@ -81,8 +81,8 @@ def require_continuation(continuation: float, method: str, log: ClickLog) -> Non
         )
     if log.context_is_given or not log.context.any():
         raise InputError(
-            "The log has no click below another click of the same presentation, so λ has no effect "
-            "on it; it must be counted by clicks above.",
+            "The log has no click below another click in the same presentation, so λ has no effect "
+            "on it; count the log by clicks above.",
             "continuation",
         )
 
@@ -130,8 +130,8 @@ class OwnFit:
     asked: key of the method asked for, which differs from ``method`` if a test rejected its fitted
     relevance. by_rank: that test, None if no relevance was fitted. belief: what the estimator was
     given; ridge: the penalty of the fit. given: which of "cost" and "clip" were given.
-    fingerprint: of the log. logger_scores: those that the fitted relevance saw, as `logger_feature`
-    has them.
+    fingerprint: of the log. logger_scores: those that the relevance fit used, as `logger_feature`
+    returns them.
     """
 
     ranker: LinearRanker
@@ -155,7 +155,7 @@ class OwnFit:
 
     @property
     def estimator(self) -> Estimator:
-        """What weighted the clicks."""
+        """The estimator that weighted the clicks."""
         return ESTIMATORS[self.method]
 
     @property
@@ -165,7 +165,7 @@ class OwnFit:
 
     @property
     def sentence(self) -> str:
-        """What was trained, in one sentence."""
+        """A sentence that says what was trained."""
         instead = ""
         if self.asked not in ("", self.method):
             asked = ESTIMATORS[self.asked].label
@@ -243,17 +243,17 @@ def fit_from_log(
     ``seed``, are held out, and the returned ranker is trained on all queries with the chosen
     values. ``callback`` is called at every iteration of every fit, of which there are `fits_of`
     before close settings are fitted again; it may raise an exception to end them. ``pairs`` limits
-    the pairs of a weighted document and another document of its query, for learners that learn from
-    pairs. ``logger_scores`` [documents]: scores from the ranker that showed the documents, as one
-    more feature for the relevance fit; held-out queries are then drawn from this corpus, because no
-    scores are known for ``validation``. ``continuation``: lambda of users who leave
-    after a click; the log is then by clicks above, and hindsight propensities weight its clicks.
-    None if nobody leaves.
+    the number of pairs of a weighted document and another document of its query, for learners that
+    learn from pairs. ``logger_scores`` [documents]: scores from the ranker that showed the
+    documents, as one more feature for the relevance fit; held-out queries are then drawn from this
+    corpus, because no scores are known for ``validation``. ``continuation``: lambda of users who
+    leave after a click; the log is then counted by clicks above, and hindsight propensities weight
+    its clicks. None if nobody leaves.
 
     Raises InputError for an unknown method or learner, a clip outside (0, 1] or for a method that
     has none, scores for a method that fits no relevance, a clicked position without a propensity,
-    clicks that give no pairs, or more than ``pairs``, to a learner from pairs, an invalid seed, or
-    a wrong type of log or curve.
+    clicks that give no pairs, or more than ``pairs``, if the learner needs pairs, an invalid seed,
+    or a wrong type of log or curve.
     """
     tell = progress if progress is not None else lambda text: None
     from_pairs = learner_named(learner).from_pairs
@@ -636,7 +636,7 @@ def _require_clicks(log: ClickLog, corpus: Corpus, *, from_pairs: bool) -> tuple
     if alone.any():
         return (
             f"{part_of(int(alone.sum()), int(clicked.sum()), 'clicked query', 'clicked queries')} "
-            "one candidate only and gave no preference pair.",
+            "only one candidate and so no preference pair.",
         )
     return ()
 

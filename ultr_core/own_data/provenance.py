@@ -88,7 +88,7 @@ class Provenance:
             found = (
                 f"{name} was probably trained on {self.share:.0%} of this log: that share of its "
                 f"queries with {FEWEST_CLICKS} clicks or more has the same counts as in the "
-                f"training log, more than chance would explain"
+                f"training log, which is more than chance would explain"
             )
         return f"{found}; an estimate from a ranker's own training clicks is optimistic."
 

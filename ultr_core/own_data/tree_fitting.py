@@ -74,7 +74,7 @@ class TreeFit:
 
     @property
     def estimator(self) -> Estimator:
-        """What weights the clicks; for trees by position, each counts once."""
+        """The estimator that weights the clicks; for trees by position, each counts once."""
         return ESTIMATORS[self.method or "naive"]
 
     @property
@@ -86,7 +86,7 @@ class TreeFit:
 
     @property
     def sentence(self) -> str:
-        """What was trained, in one sentence."""
+        """A sentence that says what was trained."""
         instead = ""
         if self.asked != self.method:
             asked = ESTIMATORS[self.asked].label
@@ -136,7 +136,7 @@ def fit_trees_from_log(
     method: one of ``FIT_METHODS``, whose u and v give the targets, or "" as in `fit_from_log`. The
     number of trees, and the threshold where ``clip`` is None, are chosen on the clicks of held-out
     queries, as in `fit_from_log`; the trees that are returned are grown on all queries.
-    ``logger_scores``: also as there. Raises InputError as `fit_from_log` does, for a log of clicks
+    ``logger_scores``: as in `fit_from_log`. Raises InputError as that does, for a log of clicks
     only, and where LightGBM is not installed.
     """
     tell = progress if progress is not None else lambda text: None
@@ -208,7 +208,7 @@ def tree_fold_scores(
 ) -> NDArray[np.float64]:
     """Scores [documents] of each query from trees that were grown without that query's fold.
 
-    As `fold_scores`, with the number of trees and the threshold of ``fit``.
+    Like `fold_scores`, with the number of trees and the threshold of ``fit``.
     """
     estimator = fit.estimator
     counted_log = with_never_shown(log) if estimator.fits_relevance else log

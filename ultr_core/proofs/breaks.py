@@ -43,7 +43,7 @@ class Break:
         what: what it changes, in a sentence with the numbers used.
         consequence: which step fails then, in words.
         repair: what repairs it, in a sentence.
-        change: the change of behaviour and assumed curve.
+        change: the change in behaviour and in the assumed curve.
         missing: closed form of 1 - E[o_d] / q_d [documents] in an otherwise intact world:
             the share of document d that the weights fail to restore (negative: too much).
         extra: closed form of P(c_d | o_d) minus what constant noise would give [documents].

@@ -175,8 +175,8 @@ def risk_recovered(evidence: Evidence) -> Finding:
     z = (recovered - truth) * slope / best.deviation
     reach = NORMAL_QUANTILE * best.deviation / slope
     sentence = (
-        f"Judging by clicks, the best ranker's risk is {plus_minus(recovered, reach, 3)}; its true "
-        f"risk is {truth:.3f}, a difference of {with_minus(f'{z:+.1f}')} standard errors."
+        f"Estimated from clicks, the best ranker's risk is {plus_minus(recovered, reach, 3)}; its "
+        f"true risk is {truth:.3f}, a difference of {with_minus(f'{z:+.1f}')} standard errors."
     )
     return Finding(
         sentence,
@@ -203,8 +203,8 @@ def positivity(evidence: Evidence) -> Finding:
     smallest, rank = float(propensity[rarest]), int(evidence.presented_ranks[rarest])
     if smallest > 0:
         sentence = (
-            f"The rank seen least is {rank}: it is examined with probability {smallest:.3g}, so a "
-            f"click there has weight {1.0 / smallest:,.4g} with the true curve."
+            f"The rank seen least often is {rank}: it is examined with probability {smallest:.3g}, "
+            f"so a click there has a weight of {1.0 / smallest:,.4g} with the true curve."
         )
     else:
         sentence = f"Nobody examines rank {rank}; no number of clicks can show what is there."

@@ -86,7 +86,7 @@ class Sample:
 def draw_users(world: SmallWorld, users: int, seed: int, *, after: Sample | None = None) -> Sample:
     """Simulate ``users`` more users, after those of ``after``.
 
-    User i uses the same random numbers in every world, however the users are divided into
+    User i uses the same random numbers in every world, however the users are split across
     calls: estimates converge as users arrive, and editing a query redraws nothing.
 
     Raises:
@@ -95,7 +95,7 @@ def draw_users(world: SmallWorld, users: int, seed: int, *, after: Sample | None
     before = 0 if after is None else after.users
     if not 1 <= (whole_or_none(users) or 0) <= MOST_USERS - before:
         raise InputError(
-            f"{in_brief(users)} users cannot be simulated after {before:,}; the number must be at "
+            f"{in_brief(users)} users cannot be added to {before:,}; the number must be at "
             f"least 1, and the total at most {MOST_USERS:,}."
         )
     noisy, clean = simulate(world, users, seed, skip=before)

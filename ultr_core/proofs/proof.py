@@ -89,7 +89,7 @@ class Evidence:
 
     @cached_property
     def curve_is_right(self) -> bool:
-        """Whether true and assumed propensity agree at every presented rank."""
+        """Whether true and assumed propensities agree at every presented rank."""
         true = self.users.curve.at(self.presented_ranks)
         return bool(np.allclose(true, self.assumed_propensity, rtol=SAME, atol=0.0))
 
@@ -110,7 +110,7 @@ class Evidence:
 
     @cached_property
     def expected_risk(self) -> NDArray[np.float64]:
-        """The same with the assumed propensities."""
+        """The same expectation with the assumed propensities."""
         return self.expected_with(self.assumed_propensity)
 
     @cached_property
@@ -177,7 +177,7 @@ class Proof:
 class Derivation(Proof):
     """A proof line by line, checked by walking it on small queries of a world.
 
-    ``derive`` gives its lines for a small query, ``breaks`` names the switches that make some of
+    ``derive`` gives its lines for a small query; ``breaks`` names the switches that make some of
     them fail (keys of ``BREAKS``).
     """
 

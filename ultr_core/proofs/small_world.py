@@ -106,7 +106,7 @@ class SmallWorld:
 
     @cached_property
     def parts(self) -> Parts:
-        """Behaviour of the users and assumed curve by rank, including broken assumptions."""
+        """The users' behaviour and the assumed curve by rank, including broken assumptions."""
         return apply_breaks(self)
 
     @cached_property
@@ -142,7 +142,7 @@ class SmallWorld:
 
     @property
     def curve_is_right(self) -> bool:
-        """Whether the assumed propensities are the true ones, before a break, and none is 0."""
+        """Whether assumed and true propensities are equal before any break, and none is 0."""
         return self.assumed == self.examination and all(self.examination)
 
     @cached_property
@@ -161,7 +161,7 @@ class SmallWorld:
         return replace(self, broken=names)
 
     def to_query(self) -> str:
-        """URL query string of what differs from the default world; ``from_query`` reads it."""
+        """URL query string of the differences from the default world; ``from_query`` reads it."""
         content = {
             "list": letters_from_ranking(self.query.presented),
             "relevant": "".join(

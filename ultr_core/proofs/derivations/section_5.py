@@ -94,7 +94,7 @@ def noise_keeps_order(ways: Ways) -> Walk:
     )
     write.line(
         r"R(S_1)-R(S_2)",
-        "The difference of the true risks, equation (2): the same sign as at the top.",
+        "The difference between the true risks, equation (2): the same sign as at the top.",
         query.loss(query.new) - query.loss(query.other),
     )
     return write.walk()
