@@ -4,7 +4,7 @@
 
     print(Lab(Settings(clicks=45_000)).comparison().sentence)
 
-The names that most work needs are here, and load on first use. Each subpackage lists the rest
+The names needed for most work are here, and load on first use. Each subpackage lists the rest
 in its own ``__init__``: findings, corpus, users, propensity, risk, learners, files, inspection,
 proofs, lab, own_data, studies, claims, figures, export, lessons, jobs. ``settings`` holds every
 parameter once.

@@ -134,7 +134,7 @@ def _read(path: Path) -> Content:
     try:
         entries = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise InputError(f"The texts of {file} cannot be read: {error}.", "damaged_file") from error
+        raise InputError(f"The texts in {file} cannot be read: {error}.", "damaged_file") from error
     return Content(file, MappingProxyType(entries))
 
 
@@ -166,7 +166,7 @@ def named_in(text: str) -> set[str]:
         return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
     except ValueError as error:
         raise InputError(
-            f"The text {quoted(text)} has a brace that belongs to no name ({error}); write {{{{ or "
+            f"The text {quoted(text)} has a stray brace ({error}); write {{{{ or "
             "}} for a literal brace."
         ) from error
 

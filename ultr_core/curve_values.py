@@ -79,20 +79,20 @@ class CurveField(Field):
     def _each(self, given: Any) -> list[tuple[int, Any]]:
         if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
             raise InputError(
-                f"{self.label} is {quoted(given)}; it must be numbers for ranks 1, 2, ...",
+                f"{self.label} is {quoted(given)}; give numbers for ranks 1, 2, ...",
                 self.name,
             )
         try:
             found = list(enumerate(given, start=1))
         except TypeError:  # an array without axes
             raise InputError(
-                f"{self.label} is {quoted(given)}; it must be numbers for ranks 1, 2, ...",
+                f"{self.label} is {quoted(given)}; give numbers for ranks 1, 2, ...",
                 self.name,
             ) from None
         if len(found) > MOST_RANKS:
             raise InputError(
                 f"{self.label} has {len(found):,} ranks, but at most {MOST_RANKS} can be used; the "
-                "last value is used for all ranks below.",
+                "last value is used for all ranks below that.",
                 self.name,
             )
         return found
@@ -143,7 +143,7 @@ class CurveField(Field):
         top = max(range(len(numbers)), key=numbers.__getitem__)
         largest = "" if top == 0 else ", the largest"
         return (
-            f"{self.label}: the numbers were divided by {numbers[top]:g}, the number of rank "
+            f"{self.label}: the numbers were divided by {numbers[top]:g}, the number at rank "
             f"{top + 1}{largest}; only ratios matter."
         )
 

@@ -70,7 +70,7 @@ def quoted(value: Any) -> str:
         # Escapes only make text longer, so that of a long one the start is enough.
         text = repr(value[: _LONGEST_VALUE + 1] if isinstance(value, str) else value)
     except (ValueError, RecursionError):  # such as a whole number of thousands of digits
-        return f"a {type(value).__name__} too long to print"
+        return f"a value of type {type(value).__name__} too long to print"
     text = one_line(text)
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 3] + "..."
 

@@ -26,8 +26,8 @@ def _unbiased(lab: Lab) -> Finding:
     ]
     return Finding(
         f"Over {len(RANKINGS)} rankings and three kinds of query the largest error is {worst}. "
-        f"One pooled curve has the error {pooled[0]} if the context changes from presentation to "
-        f"presentation, and up to {float(max(pooled)):.2f} if it belongs to the query.",
+        f"A single pooled curve is off by {pooled[0]} if the context changes from presentation to "
+        f"presentation, and by up to {float(max(pooled)):.2f} if it belongs to the query.",
         float(worst),
     )
 

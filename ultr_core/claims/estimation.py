@@ -149,7 +149,7 @@ def _swaps_estimate(lab: Lab) -> Finding:
     return Finding(
         f"With {MANY_SWAPS:,} presentations, p_{last.rank} / p_1 is estimated as "
         f"{last.value:.4f}; the true value is {truth[last.rank - 1]:.4f}. The least accurate of "
-        f"{len(known)} ratios is {max(distances):.1f} standard errors off.",
+        f"the {len(known)} ratios is {max(distances):.1f} standard errors off.",
         float(max(distances)),
         "<",
         REACH,
@@ -256,8 +256,8 @@ def _traffic(lab: Lab) -> Finding:
     return Finding(
         f"{needed:,} presentations measure p_{PRECISE_RANK} / p_1 to within ±{PRECISION:.0%}.",
         decided="not checkable",
-        reason="Whether that is a small share depends on an engine's traffic, which the paper does "
-        "not give.",
+        reason="Whether that is a small share depends on the engine's traffic, which the paper "
+        "does not give.",
     )
 
 

@@ -185,7 +185,7 @@ def _skyline(lab: Lab) -> Finding:
         f"difference in loss is {least.value:+.3f} [{least.low:+.3f}, {least.high:+.3f}] "
         f"({STUDY_METHODS[method].label}, η = {at.eta:g}, η′ = {at.assumed_eta:g}, ε₋ = "
         f"{at.eps_minus:g}, {at.clicks:,} clicks, 95% interval). Differences down to "
-        f"{-margin:.3f} ({FLAT:.0%} of the gap) still count as no better.",
+        f"{-margin:.3f} ({FLAT:.0%} of the gap) do not count as better.",
         least.value,
         ">",
         -margin,

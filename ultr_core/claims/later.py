@@ -102,8 +102,8 @@ def _wrong_curve_stays(lab: Lab) -> Finding:
     ips = replace(case, estimator="ips")
     differ = max(abs(case.errors[new] - ips.errors[new]) for new in RANKINGS)
     return Finding(
-        f"With a wrong curve, doubly robust is off by up to {abs(case.largest_error)}; its errors "
-        f"differ from those of IPS by at most {differ}.",
+        "With a wrong curve, the doubly robust estimate is off by up to "
+        f"{abs(case.largest_error)}; its errors differ from those of IPS by at most {differ}.",
         float(abs(case.largest_error)),
         ">",
         0.0,
@@ -192,9 +192,9 @@ def _no_preference(lab: Lab) -> Finding:
         )  # fmt: skip
         score = max(score, abs(mean))
     return Finding(
-        f"Over {len(OTHERS)} pairs of lists of three documents, shares of wins differ by at most "
+        f"Over {len(OTHERS)} pairs of lists of three documents, win shares differ by at most "
         f"{apart['team-draft']} with team draft; the mean score of probabilistic interleaving is "
-        f"at most {score}. Judged by the sign of that score, shares of wins differ by up to "
+        f"at most {score}. Judged by the sign of that score, win shares differ by up to "
         f"{float(apart['probabilistic']):.2f}, and with balanced interleaving by up to "
         f"{float(apart['balanced']):.2f}.",
         float(max(score, apart["team-draft"])),

@@ -474,7 +474,7 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             few_swaps=_few_swaps(lambda _: TrustBiasModel.published()),
         ),
         "no-trust": _altered(
-            "Users examine ranks as with trust bias, but judge documents the same at every rank.",
+            "Users examine ranks as under trust bias, but judge documents the same at every rank.",
             trusting_users=lambda _, users, __: PositionModel(users.curve),
         ),
         "no-salience": _altered(
@@ -485,7 +485,9 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             "The user of the interleaved list clicks every document.", "L8b", _everything
         ),
         "clicks-one-favourite": _interleaved(
-            "Users click the document on top of one ranking, if it is shown.", "R18", click_on("a")
+            "Users click the document at the top of one ranking, if it is shown.",
+            "R18",
+            click_on("a"),
         ),
         # Data.
         "reversed-production": _world(

@@ -63,7 +63,7 @@ def _users_follow_the_model(lab: Lab) -> Finding:
             worst, abs(found.value - float(model.users.mean(values))) / found.standard_error
         )
     return Finding(
-        f"Over {USERS:,} users, each of {len(model.click_weights)} averages is within "
+        f"Over {USERS:,} users, each of the {len(model.click_weights)} averages is within "
         f"{worst:.2f} standard errors of the model's expectation.",
         worst,
         "<",

@@ -47,7 +47,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 @dataclass(frozen=True)
 class Convention:
-    """What one of the lab's numbers means; ``text`` is Markdown."""
+    """The meaning of one of the lab's numbers; ``text`` is Markdown."""
 
     name: str
     text: str
@@ -107,7 +107,7 @@ CONVENTIONS = tuple(
     Convention(words.text("name"), words.text("text"))
     for words in read(__file__, "conventions").parts("conventions")
 )
-"""What the numbers mean, wherever they are shown."""
+"""The meanings of the numbers, wherever they are shown."""
 
 READINGS = tuple(
     map(
@@ -141,8 +141,9 @@ _WORDS = read(__file__, "comparisons")
 class Compared:
     """A quantity under this lab's reading and under the other.
 
-    quantity: what the numbers are. rows: (label, this lab's value, the other value). sentence: what
-    follows. world: the corpus, users and logs behind the numbers; empty for plain arithmetic.
+    quantity: what the numbers measure. rows: (label, this lab's value, the other value). sentence:
+    the conclusion. world: the corpus, users and logs behind the numbers; empty for plain
+    arithmetic.
     """
 
     quantity: str

@@ -231,8 +231,8 @@ def no_manual_choice(lab: Lab) -> Finding:
     return Finding(
         f"{rows[0]['clicks']:,} clicks, {len(rows)} simulated engines ({len(gaps)} corpora): the "
         f"smallest propensity is {smallest}, on average. Smoothing moves the test risk by "
-        f"{_share(moved)} of the gap between production and skyline, with its 95% interval over "
-        f"corpora; the risk is higher on {worse} engines.",
+        f"{_share(moved)} of the gap between production and skyline (95% interval over corpora "
+        f"in brackets); the risk is higher on {worse} engines.",
         moved.value,
         "<",
         FLAT,
@@ -327,7 +327,7 @@ def trees_win(clicks: int, other: str, lab: Lab) -> Finding:
     return Finding(
         f"With {clicks:,} clicks, trees have a lower test risk than {_LINEAR[other]} on {wins} of "
         f"{counted(len(rows), 'corpus', 'corpora')}, on average by {_share(ahead)} of the gap "
-        "between production and skyline, with its 95% interval over corpora.",
+        "between production and skyline (95% interval over corpora in brackets).",
         ahead.value,
         ">",
         interval=(ahead.low, ahead.high),

@@ -93,7 +93,7 @@ def _not_examination(lab: Lab) -> Finding:
     off = case.off("random")
     return Finding(
         f"With a random logger and linear relevance, b at the last rank is off by {off[-1]:+.2f}, "
-        f"as if it were examined {np.exp(off[-1]):.2f} times as often.".replace("-", "−"),
+        f"as if that rank were examined {np.exp(off[-1]):.2f} times as often.".replace("-", "−"),
         float(np.abs(off).max()),
         ">",
         CLEARLY,

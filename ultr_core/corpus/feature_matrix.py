@@ -151,7 +151,7 @@ def _require_within(matrix: Any) -> None:
     if wrong.size:
         first = int(wrong[0])
         raise InputError(
-            f"The sparse matrix of features has the entries {starts[first]} to {starts[first + 1]} "
+            f"The sparse matrix of features has entries {starts[first]} to {starts[first + 1]} "
             f"(indptr) for {line} {first} (counted from 0); pointers must not decrease, nor exceed "
             f"the number of entries, {stored}.",
             "sparse_matrix",

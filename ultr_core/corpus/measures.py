@@ -99,8 +99,8 @@ class Places(NamedTuple):
 class Measure:
     """One measure of ``ir_measures``.
 
-    kind: its name without parameters. cutoff: ranks that count, None for all. rel: the lowest grade
-    that is relevant, for all but nDCG. exponential: for nDCG, whether the gain of a grade is
+    kind: its name without parameters. cutoff: how many ranks count, None for all. rel: the lowest
+    relevant grade, for all measures but nDCG. exponential: for nDCG, whether the gain of a grade is
     2^grade - 1 instead of the grade.
     """
 
@@ -111,7 +111,7 @@ class Measure:
 
     @property
     def name(self) -> str:
-        """As ``ir_measures`` writes it.
+        """The name as ``ir_measures`` writes it.
 
         >>> Measure("nDCG", 10, exponential=True).name, Measure("AP", rel=3).name
         ("nDCG(dcg='exp-log2')@10", 'AP(rel=3)')
@@ -145,8 +145,8 @@ class Measure:
         """The mean over queries; scores and grades [documents].
 
         A query without a relevant document (for nDCG, without a grade above 0) is left out or
-        counted, as ``empty`` says. Raises InputError if every query lacks one and they are left
-        out.
+        counted, as ``empty`` says. Raises InputError if every query lacks one and such queries
+        are left out.
         """
         has = np.maximum.reduceat(grades, query_offsets[:-1]) >= self.rel
         if empty == "skip" and not has.any():

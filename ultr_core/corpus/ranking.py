@@ -150,7 +150,7 @@ def in_brief(value: object) -> str:
     try:
         text = str(value) if isinstance(value, Real) else quoted(value)
     except (ValueError, RecursionError):
-        return f"a {type(value).__name__} too large to be written"
+        return f"a value of type {type(value).__name__} too large to print"
     text = " ".join(text.split())
     return text if len(text) <= 40 else text[:37] + "..."
 
@@ -456,7 +456,7 @@ def order_from_ranks(ranks: ArrayLike, query_offsets: ArrayLike) -> IntArray:
 def _ranks_and_grades(ranks: ArrayLike, grades: ArrayLike) -> tuple[NDArray[Any], FloatArray]:
     """Ranks and grades [documents] as numbers, all of them finite."""
     places = real_numbers(ranks, "Ranks")
-    judged = real_numbers(grades, "The grade of the documents").astype(np.float64)
+    judged = real_numbers(grades, "The grades of the documents").astype(np.float64)
     if judged.ndim != 1 or places.shape[-1:] != judged.shape:
         raise InputError(
             f"Ranks have the shape {places.shape} but documents have the shape {judged.shape}; "
@@ -500,7 +500,7 @@ def dcg(
     places, labels = _ranks_and_grades(ranks, grades)
     if places.size and places.min() < 1:
         raise InputError(
-            f"Ranks are counted from 1, but there is a rank {places.min()}.", "rank_from_1"
+            f"Ranks are counted from 1, but one rank is {places.min()}.", "rank_from_1"
         )
     if labels.size and labels.min() < 0:
         raise InputError(
@@ -515,7 +515,7 @@ def dcg(
     if gain == "exponential" and labels.size and labels.max() > _LARGEST_EXPONENTIAL_GRADE:
         raise InputError(
             f"An exponential gain needs grades up to {_LARGEST_EXPONENTIAL_GRADE:g}, "
-            f"but there is a grade {labels.max():g}."
+            f"but one grade is {labels.max():g}."
         )
     gains = np.exp2(labels) - 1.0 if gain == "exponential" else labels
     terms = gains / np.log2(1.0 + places)

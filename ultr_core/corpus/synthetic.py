@@ -42,8 +42,8 @@ class CorpusShape:
         train_queries: number of training queries.
         validation_queries: number of validation queries (15% of training in the paper).
         test_queries: number of test queries.
-        features: number of features of a document.
-        mean_candidates: mean number of candidate documents of a query; the counts vary.
+        features: number of features per document.
+        mean_candidates: mean number of candidate documents per query; the counts vary.
 
     Raises:
         InputError: a count below 1, or fewer than 3 candidates on average.
@@ -178,7 +178,7 @@ def synthetic_splits(
         validation_queries: number of validation queries.
         test_queries: number of test queries.
         features: number of features, each in [0, 1].
-        mean_candidates: mean number of candidates of a query.
+        mean_candidates: mean number of candidates per query.
         relevant_share: share of training documents with grade 3 or 4; None uses the calibrated
         share, with which 33.1% of the clicks in the paper's simulation (eta = 1, section 7.1) are
         on irrelevant documents at eps- = 0.1, and 59.8% at 0.3.

@@ -95,9 +95,9 @@ def examination_curves(
 ) -> Figure:
     """True and assumed propensities (or weights 1/p) by rank, with an interactive what-if curve.
 
-    ``curves`` has the columns ``rank``, ``users`` and ``learner``: rank r = 1, 2, ... and p_r of
-    the users and as assumed by the learner. The what-if curve (1/r)^η follows a slider inside
-    the picture, from 0 to ``high_eta`` in steps of ``eta_step``, without a round trip.
+    ``curves`` has the columns ``rank``, ``users`` and ``learner``: rank r = 1, 2, ..., and p_r for
+    the users and as the learner assumes it. The what-if curve (1/r)^η follows a slider inside
+    the picture, from 0 to ``high_eta`` in steps of ``eta_step``, with no round trip to the server.
     """
     rank, users, learner = (np.asarray(curves[name]) for name in COLUMNS)
     if quantity == "weight":
@@ -318,7 +318,7 @@ def curve_figure(
     other: MethodResult | None = None,
     theme: Theme = "light",
 ) -> Figure:
-    """The estimate of one method together with the truth [ranks] and another method.
+    """One method's estimate, together with the truth [ranks] and another method's estimate.
 
     Raises InputError if the method found nothing.
     """
@@ -407,8 +407,8 @@ def propensity_curves(
     guess; ``truth`` and ``limit`` [ranks], if known, are relative to the reference: true
     examination, and the limit of the estimate with infinite traffic. ``other`` is a second
     estimate, for comparison. Missing ranks have no mark; estimates that the curve does not use are
-    hollow; a triangle at the end of the axis is a value beyond it, and a hollow triangle is a rank
-    without a click.
+    hollow; a triangle at the end of the axis marks a value beyond it, and a hollow triangle marks a
+    rank without a click.
     """
     scale = curve.values[estimate.reference - 1]
     parts = [_points(estimate, "estimate", 0.0).assign(used=True)]

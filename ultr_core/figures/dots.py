@@ -1,4 +1,4 @@
-"""Values with their 95% intervals, one named row each: rankers, estimates, shares of wins."""
+"""Values with their 95% intervals, one named row each: rankers, estimates, win shares."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def comparison_figure(
     """Test risks of all rankers with their intervals over draws.
 
     Unless the comparison is ``complete``, rows are reserved for rankers still being trained.
-    ``pinned`` runs, each under a sign, are hollow marks next to these.
+    ``pinned`` runs, keyed by a sign, are hollow marks next to these.
     """
     return trained_rankers(
         _risks(comparison),
@@ -92,10 +92,10 @@ def trained_rankers(
     """Dot plot of test risks.
 
     ``rankers`` has the columns :data:`RANKER_COLUMNS`, one row per method: test risk and the ends
-    of its 95% interval over draws of the click log, NaN where there is none. ``labels`` are the
+    of its 95% interval over draws of the click log, NaN where there is none. ``labels`` names the
     rows of the picture from top to bottom, including those whose ranker is not ready. Production
     and skyline mark the gap that learning from clicks can close; their levels are lines across the
-    picture. ``pinned`` are the same columns for other runs.
+    picture. ``pinned`` has the same columns for other runs.
     """
     data = {name: list(rankers[name]) for name in RANKER_COLUMNS}
     ranges = (data["risk"], data["low"], data["high"])
@@ -256,7 +256,7 @@ def curve_risk_figure(
 
 
 def win_share_figure(result: LiveResult, *, theme: Theme = "light") -> Figure:
-    """Win shares of the contests with a decided query, with exact intervals, and the paper's."""
+    """Win shares, here (contests with a decided query) and in the paper, with exact intervals."""
     rows = [
         _wins(contest.opponent, f"Here, against {contest.label.removeprefix('the ')}", contest.test)
         for contest in result.contests

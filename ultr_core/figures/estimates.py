@@ -56,7 +56,7 @@ def estimates_figure(
     belief_is_right: bool = True,
     theme: Theme = "light",
 ) -> Figure:
-    """What naive and weighted clicks say about every ranker, against the truth.
+    """The naive and weighted estimates for every ranker, plotted against the truth.
 
     Relative: both risks minus those of the production ranker, on axes from -4.5 to 4.5. A ranker in
     a shaded quadrant is estimated to be worse than production although it is better, or vice versa.

@@ -52,7 +52,7 @@ def settling(
 ) -> Figure:
     """How an average over users converges: users, mean and its standard error, each [marks].
 
-    ``expected`` is what it converges to, ``claimed`` what the derivation says; they differ when an
+    ``expected`` is its limit, ``claimed`` the limit that the derivation gives; they differ when an
     assumption is broken.
     """
     low, high = mean - REACH * error, mean + REACH * error
@@ -305,7 +305,7 @@ def _power_above(value: float) -> float:
 
 
 TITLES = (
-    "the planet next to the Sun", "the element Hg", "the Roman god", "Freddie, the singer",
+    "the planet nearest the Sun", "the element Hg", "the Roman god", "Freddie, the singer",
     "NASA's Project Mercury", "in old thermometers", "the car maker", "poisoning by fish",
     "the record label", "the music prize", "in retrograde", "the theatre in Colchester",
     "in barometers", "its orbit and Einstein", "street lamps", "a bay in New Zealand",

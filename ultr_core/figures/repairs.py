@@ -161,8 +161,8 @@ def users_figure(
 ) -> Figure:
     """How users with these settings look and click by rank; nobody sees what is below the lists.
 
-    Of users who leave: how likely they are to look, by the clicks above. believing: keys of methods
-    of a study whose assumed curves are drawn as well.
+    For users who leave: how likely they are to look, by the clicks above. believing: keys of
+    methods of a study whose assumed curves are drawn as well.
     """
     series = _by_rank(settings, believing)
     data, told = _rows_and_words(series)

@@ -77,7 +77,7 @@ def risk_scatter(
 
     ``rankers`` has the columns :data:`COLUMNS`, one row per ranker: true risk R(S), the estimate
     from one click log with the ends of its 95% interval, and its exact expectation; all ends are
-    NaN if there are too few clicks for intervals. ``law`` is slope and intercept of E[R_IPS] =
+    NaN if there are too few clicks for intervals. ``law`` is the slope and intercept in E[R_IPS] =
     slope R + intercept (section 5.2 of the paper); it is drawn dashed. ``method`` chooses colour
     and shape.
     """

@@ -36,7 +36,7 @@ def write_curve(path: str | Path, values: Sequence[float]) -> None:
 
 
 def context_curves_text(curves: Mapping[str, Sequence[float]]) -> str:
-    """CSV text of the curves of contexts by name, with the columns context, rank, propensity."""
+    """CSV text of each context's curve, with the columns context, rank and propensity."""
     out = io.StringIO()
     write = csv.writer(out, lineterminator="\n").writerow
     write([CONTEXT_NAME, "rank", "propensity"])
@@ -47,7 +47,7 @@ def context_curves_text(curves: Mapping[str, Sequence[float]]) -> str:
 
 
 def write_context_curves(path: str | Path, curves: Mapping[str, Sequence[float]]) -> None:
-    """Write the curves of contexts by name to a CSV file; see `read_context_values`."""
+    """Write each context's curve to a CSV file; see `read_context_values`."""
     text = context_curves_text(curves)
     with writing(path, "The curve") as file:
         file.write(text)
@@ -56,8 +56,8 @@ def write_context_curves(path: str | Path, curves: Mapping[str, Sequence[float]]
 def read_context_values(path: str | Path) -> dict[str, list[float]]:
     """The numbers of a curve for each context, by its name; {} for a file without contexts.
 
-    A CSV file with a column context, and for each context what `parse_curve_values` reads. Raises
-    InputError as that does, naming the context.
+    The CSV file has a context column and, for each context, the rows `parse_curve_values` reads.
+    Raises InputError as that function does, naming the context.
     """
     text, name = read_text(path, "The curve"), named(path)
     with expecting("curve", text, name):

@@ -107,7 +107,7 @@ def parse_corpus(
 ) -> Corpus:
     """Read a corpus from the bytes of an upload called ``name``; nothing touches the disk.
 
-    groups: a file, or an upload, with the numbers of documents, for rows without ``qid:``.
+    groups: a file, or an upload, with the number of documents per query, for rows without ``qid:``.
     ids: as for `load_corpus`.
     room: limits on the result; a server gives visitors less room than their own machine would.
     Raises InputError as `load_corpus` does.

@@ -94,9 +94,7 @@ def display_counts(
         sizes = ", ".join(f"{n} {c.shape}" for n, c in zip(given, columns, strict=True))
         raise InputError(f"The columns must be lists of equal length, not arrays of shape {sizes}.")
     if ranks.size and ranks.min() < 1:
-        raise InputError(
-            f"Ranks are counted from 1, but there is a rank {ranks.min()}.", "rank_from_1"
-        )
+        raise InputError(f"Ranks are counted from 1, but one rank is {ranks.min()}.", "rank_from_1")
     if np.any(clicked > shown) or np.any(clicked < 0):
         row = int(np.argmax((clicked > shown) | (clicked < 0)))
         raise InputError(

@@ -58,8 +58,8 @@ SWITCH = {
 }  # fmt: skip
 """By break: the switch of the Proofs that breaks the same."""
 COMPARED = (
-    "By 95% intervals, paired by click log. “Needs”: the smallest number of clicks tried from "
-    "which the repair always beats every ranker without one"
+    "Judged by 95% intervals, paired by click log. “Needs”: the fewest clicks tried at which, and "
+    "above which, the repair beats every unrepaired ranker"
 )
 """What the verbs of the headline mean; the same words as `compare`."""
 WIDTHS, WIDTHS_IN_LECTURE = (305, 145), (365, 172)
@@ -144,7 +144,7 @@ def _computed(lab: Lab, plan: Plan) -> StudyResult | None:
 
 def _headline(result: StudyResult | None, clicks: float) -> str:
     if result is None:
-        return "**Nothing is computed yet. Run it to see the rankers.**"
+        return "**Nothing has been computed yet. Run it to see the rankers.**"
     so_far = "" if result.complete else "So far: "
     compared = f" ({COMPARED}.)" if result.plan.base.draws > 1 else ""
     return f"**{so_far}{repair_headline(result, result.point(clicks))}**{compared}"
@@ -153,7 +153,7 @@ def _headline(result: StudyResult | None, clicks: float) -> str:
 def _details(name: str, result: StudyResult | None) -> None:
     """The curve over all numbers of clicks, claims, every fraction, and the other breaks."""
     if result is not None:
-        st.subheader("With fewer and with more clicks")
+        st.subheader("With fewer and more clicks")
         draw = partial(study_figure, result)
         show_figure(draw)
         if cut := cut_words(draw(theme=theme()), result):

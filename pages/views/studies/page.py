@@ -179,8 +179,8 @@ def _map_key(result: StudyResult) -> str:
     return (
         "**In each cell:** what weighting gains over the naive ranker, as a percentage of the "
         "gap between production and skyline. Blue: weighting is ahead; orange: the naive "
-        f"ranker is ahead; (in brackets): cannot be told apart. The white 0 at {unweighted} is "
-        "exact: there every weight is 1, so both rankers are the same."
+        f"ranker is ahead; (in brackets): they cannot be told apart. The white 0 at {unweighted} "
+        "is exact: there every weight is 1, so both rankers are the same."
     )
 
 

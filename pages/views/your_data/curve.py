@@ -57,7 +57,7 @@ def propensities_step(page: PageContext, log: PresentationLog | None) -> Propens
     keep_choice(SOURCE)
     source = str(kept(SOURCE))
     if CURVE_SOURCES[source].needs_log and log is None:
-        st.markdown(":material/info: This needs a click log in step 2.")
+        st.markdown(":material/info: This needs a click log (step 2).")
         return None
     try:
         return _PANELS[source](page, bench(), log)
@@ -116,10 +116,10 @@ def _carry_on(log: PresentationLog | None, ranks: int) -> bool:
     if last <= ranks:
         return False
     why = (
-        f"The log goes down to position {last:,}. Unless the value is used there, clicks below "
-        f"rank {ranks:,} have no propensity and training is refused."
+        f"The log goes down to position {last:,}. Unless the last value is used there, clicks "
+        f"below rank {ranks:,} have no propensity and training is refused."
     )
-    label = f"Use the value of rank {ranks:,} for all positions below it"
+    label = f"Use the value at rank {ranks:,} for all positions below it"
     return bool(control(replace(CARRY_ON, help=why), label=label, keep=True))
 
 

@@ -168,7 +168,7 @@ def _offered(own: weakref.ref[Bench], key: str) -> bytes:
     found = own()
     make = None if found is None else found.offers.get(key)
     if make is None:  # Streamlit answers that it failed, where empty bytes would be saved
-        raise InputError("The session of this file has ended; reload the page.", "lost_file")
+        raise InputError("This file's session has ended; reload the page.", "lost_file")
     return make()
 
 
@@ -218,7 +218,7 @@ def _require_small_when_unpacked(taken: Sequence[tuple[str, bytes]], small: bool
 
 
 _PARTS = (
-    "A pattern such as logs/2024-*.parquet, or a directory of parts with a file _SUCCESS, is read "
+    "A pattern such as logs/2024-*.parquet, or a directory of parts with a _SUCCESS file, is read "
     "as one log."
 )
 

@@ -184,7 +184,7 @@ def _read_as_chosen(
 
 _LABEL = "Reading the click log …"
 _SECONDS = 1.0  # between two shares that are shown
-_APART = " If the clicks are in separate files, add those below."
+_APART = " If the clicks are in separate files, add them below."
 
 
 class _MissingError(InputError):
@@ -363,9 +363,9 @@ def _offer_simulation(corpus: Corpus | None, settings: Settings) -> None:
         return
     with st.container(border=True):
         st.markdown(
-            "**No log?** Let simulated users click on your corpus: the users set above make "
+            "**No log?** Let simulated users click on your corpus: the users defined above make "
             f"about {counted(settings.clicks, 'click')} on the lists of {SIMULATED_RANKERS} "
-            "rankers that learned from a few of your grades."
+            "rankers trained on a few of your grades."
         )
         st.button(
             "Simulate clicks on this corpus", key=SIMULATE, icon=":material/ads_click:",

@@ -46,8 +46,8 @@ def _introduction() -> None:
     own = bench()
     brought = tuple(kind for kind in own.files if kind in KINDS)
     st.markdown(
-        "Add a corpus and a click log. The lab checks them, weights the clicks and trains a "
-        "ranker, and estimates from the log how good it is, with intervals. You can also use each "
+        "Add a corpus and a click log. The lab checks them, weights the clicks, trains a "
+        "ranker and estimates from the log how good it is, with intervals. You can also use each "
         "step on its own."
     )
     with st.container(horizontal=True, vertical_alignment="center"):
