@@ -499,9 +499,7 @@ def dcg(
     """
     places, labels = _ranks_and_grades(ranks, grades)
     if places.size and places.min() < 1:
-        raise InputError(
-            f"Ranks are counted from 1, but there is a rank {places.min()}.", "rank_from_1"
-        )
+        raise InputError(f"Ranks are counted from 1, but one is {places.min()}.", "rank_from_1")
     if labels.size and labels.min() < 0:
         raise InputError(
             "Grades must be 0 or more for a discounted cumulative gain.", "negative_grade"

@@ -81,8 +81,8 @@ def require_continuation(continuation: float, method: str, log: ClickLog) -> Non
         )
     if log.context_is_given or not log.context.any():
         raise InputError(
-            "The log has no click below another click of the same presentation, so λ has no effect "
-            "on it; it must be counted by clicks above.",
+            "The log has no click below another click in the same presentation, so λ has no "
+            "effect on it; it must be counted by clicks above.",
             "continuation",
         )
 

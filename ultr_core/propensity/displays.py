@@ -94,9 +94,7 @@ def display_counts(
         sizes = ", ".join(f"{n} {c.shape}" for n, c in zip(given, columns, strict=True))
         raise InputError(f"The columns must be lists of equal length, not arrays of shape {sizes}.")
     if ranks.size and ranks.min() < 1:
-        raise InputError(
-            f"Ranks are counted from 1, but there is a rank {ranks.min()}.", "rank_from_1"
-        )
+        raise InputError(f"Ranks are counted from 1, but one is {ranks.min()}.", "rank_from_1")
     if np.any(clicked > shown) or np.any(clicked < 0):
         row = int(np.argmax((clicked > shown) | (clicked < 0)))
         raise InputError(
@@ -128,14 +126,14 @@ def summed_displays(
 
 
 def displays_of_logs(logs: Sequence[ClickLog]) -> DisplayCounts:
-    """Impressions and clicks in several click logs of one corpus, one log per logging ranker.
+    """Impressions and clicks in several click logs of the same corpus, one log per logging ranker.
 
     Raises InputError if there is no log, or if the logs belong to different corpora.
     """
     if not logs:
         raise InputError("Counting impressions needs at least one click log.")
     if any(not np.array_equal(log.query_offsets, logs[0].query_offsets) for log in logs):
-        raise InputError("The click logs belong to different corpora; give logs of one corpus.")
+        raise InputError("The click logs belong to different corpora; give logs of the same one.")
     document = np.concatenate([log.document for log in logs])
     return summed_displays(
         query_of_document(logs[0].query_offsets)[document],

@@ -30,7 +30,7 @@ class ExaminationCurve(Protocol):
     """Anything that gives an examination probability in [0, 1] at every rank from 1."""
 
     def at(self, ranks: ArrayLike) -> FloatArray:
-        """Examination probability of each rank, float64 of the shape of ``ranks``."""
+        """Examination probability of each rank, float64 in the shape of ``ranks``."""
 
     def describe(self) -> str:
         """Describe the curve and its parameters in a few words."""
@@ -50,9 +50,7 @@ def checked_ranks(ranks: ArrayLike) -> NDArray[np.int64]:
     """Return the ranks as int64; raises InputError unless all are whole numbers from 1."""
     array: NDArray[np.int64] = whole_numbers(ranks, "Ranks, counted from 1,", np.int64)
     if array.size and array.min() < 1:
-        raise InputError(
-            f"Ranks are counted from 1, but there is a rank {array.min()}.", "rank_from_1"
-        )
+        raise InputError(f"Ranks are counted from 1, but one is {array.min()}.", "rank_from_1")
     return array
 
 
