@@ -205,7 +205,7 @@ class Settings:
 
     @property
     def by_key(self) -> dict[str, Any]:
-        """Every value by its key in a link."""
+        """Every value, keyed by its key in a link."""
         return {field.key: getattr(self, field.name) for field in ALL_FIELDS}
 
     @property
@@ -260,7 +260,7 @@ class Settings:
     ) -> tuple[Settings, tuple[str, ...]]:
         """Settings from the values of a URL, with a sentence for each value that was corrected.
 
-        No value in ``query``, whatever its type, raises an error; of several values the last is
+        No value in ``query``, whatever its type, raises an error; if there are several, the last is
         used. Unusable values fall back to their defaults, values between steps are rounded, and
         keys that are not parameters are ignored. ``on_stops`` moves values to the nearest position
         of a slider with unevenly spaced stops.

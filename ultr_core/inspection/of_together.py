@@ -418,7 +418,7 @@ def _require_contexts(log: ClickLog, curve: ExaminationCurve) -> None:
     if of_curve and not log.context_is_given:
         raise InputError(
             f"There is a curve for each of the contexts {in_words(of_curve)}, but the log has no "
-            "column of contexts; say which column it is.",
+            "column of contexts; say which column has them.",
             "contexts",
         )
     if log.context_is_given and not of_curve:

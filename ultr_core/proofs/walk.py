@@ -113,7 +113,7 @@ class Walk:
 
     @property
     def largest_departure(self) -> Fraction:
-        """The same, or the largest error of an enumeration if that is larger."""
+        """The largest error of a step, or of an enumeration if that is larger."""
         values = (line.value for line in self.lines)
         departures = (abs(v.enumerated - v.closed) for v in values if v.enumerated is not None)
         return max(self.largest_error, *departures, Fraction(0))
@@ -177,7 +177,7 @@ class Ways:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Why something is not enumerated."""
+        """Why click patterns are not enumerated, in sentences."""
         return self._laws[2]
 
     def law(self, *, clean: bool = False) -> ClickLaw | None:

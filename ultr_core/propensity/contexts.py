@@ -20,6 +20,7 @@ from ultr_core.corpus.ranking import whole_numbers
 from ultr_core.errors import InputError, quoted
 from ultr_core.users.click_log import ClickLog
 from ultr_core.users.examination import ExaminationCurve, require_curve
+from ultr_core.words import counted
 
 FloatArray = NDArray[np.float64]
 
@@ -46,13 +47,14 @@ def contextual_propensities(
     )
     if at.shape != of.shape:
         raise InputError(
-            f"There are {at.size} ranks and {of.size} contexts; each row needs one of each.",
+            f"There are {counted(at.size, 'rank')} and {counted(of.size, 'context')}; each row "
+            "needs one of each.",
             "equal_lengths",
         )
     if np.any((of < 0) | (of >= len(curves))):
         raise InputError(
-            f"Contexts must be whole numbers from 0 to {len(curves) - 1}, because there are "
-            f"{len(curves)} curves."
+            f"Contexts must be whole numbers from 0 to {len(curves) - 1}, one less than the number "
+            "of curves."
         )
     found = np.zeros(at.shape)
     for context, curve in enumerate(curves):
@@ -65,8 +67,8 @@ def contextual_propensities(
 class ContextCurves:
     """A curve for each context of a log instead of a single one: p_{z,k}.
 
-    names: of the contexts. curves: theirs, each normalised to p_{z,1} = 1. Raises InputError unless
-    each context has one curve, and one name of its own.
+    names: of the contexts. curves: one for each context, normalised to p_{z,1} = 1. Raises
+    InputError unless each context has one curve, and one name of its own.
 
     >>> from ultr_core.users import PowerLaw
     >>> curves = ContextCurves(("desk", "phone"), (PowerLaw(1.0), PowerLaw(2.0)))
@@ -84,15 +86,15 @@ class ContextCurves:
             require_curve(curve)
         if not self.names or len(self.names) != len(self.curves):
             raise InputError(
-                f"There are {len(self.names)} contexts and {len(self.curves)} curves; each context "
-                "needs one.",
+                f"There are {counted(len(self.names), 'context')} and "
+                f"{counted(len(self.curves), 'curve')}; each context needs one curve.",
                 "equal_lengths",
             )
         if len(set(self.names)) < len(self.names):
             raise InputError("Two contexts have the same name; give each its own.", "contexts")
 
     def at(self, ranks: ArrayLike) -> FloatArray:
-        """Refused, because it depends on the context as well; see `row_propensities`."""
+        """Raises InputError, because p depends on the context as well; see `row_propensities`."""
         raise InputError(
             f"The contexts {in_words(self.names)} have one curve each, and this method uses one "
             "for all of them; choose ips, clipped or policy-aware.",

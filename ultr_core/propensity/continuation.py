@@ -76,7 +76,7 @@ class ContinuationEstimate:
 def estimate_continuation(log: ClickLog) -> ContinuationEstimate:
     """Estimate the probability lambda of continuing after a click.
 
-    log: of fixed, complete lists, with rows counted by clicks above (`count_by_clicks_above`, or
+    log: a log of fixed, complete lists, counted by clicks above (`count_by_clicks_above`, or
     `simulate_leaving`). It assumes that users leave only after a click, with the same lambda after
     every click; nothing is assumed about examination, noise and relevance. Value: the ratio of the
     sums above; interval: Student's t from the spread of the queries' contributions, cut off at 0.
@@ -147,15 +147,15 @@ def log_of_fixed_lists(
     position: ArrayLike,
     click: ArrayLike,
 ) -> ClickLog:
-    """Count rows of a click log by clicks above, for `estimate_continuation`.
+    """Count the rows of a click log by clicks above, for `estimate_continuation`.
 
-    A row for each document shown, all [rows]: ids of presentation, query and document, position
-    from 1, and whether it was clicked, 0 or 1. Queries are in the order of their sorted ids, and
-    documents in the order of their list.
+    Arguments, all [rows], one row for each document shown: ids of presentation, query and document,
+    position from 1, and whether it was clicked, 0 or 1. Queries are in the order of their sorted
+    ids, and documents in the order of their list.
 
-    Raises InputError if a query has more than one list (two documents at one position, or one
-    document at two), if a presentation is incomplete or has two queries, for other values of
-    position and click, and for columns of unequal length.
+    Raises InputError if a query has more than one list (two documents at the same position, or one
+    document at two positions), if a presentation is incomplete or has two queries, for any other
+    position or click, and for columns of unequal length.
 
     >>> log = log_of_fixed_lists([1, 1, 2, 2], "qqqq", list("abab"), [1, 2, 1, 2], [1, 1, 0, 1])
     >>> list(zip(log.document.tolist(), log.context.tolist(), log.clicks.tolist()))
@@ -203,11 +203,11 @@ def _require_rows(columns: list[NDArray[Any]]) -> None:
     """Raise InputError unless columns [rows] are alike, with positions and clicks at the end."""
     *_, place, clicked = columns
     if len({each.shape for each in columns}) > 1 or place.ndim != 1 or not place.size:
-        raise InputError("Give each column of the log one value per row, and at least one row.")
+        raise InputError("Give every column of the log the same number of values, at least one.")
     if not ((place >= 1) & (place == np.floor(place)) & np.isfinite(place)).all():
-        raise InputError("Positions must be whole numbers from 1.", "position")
+        raise InputError("Positions must be whole numbers of 1 or more.", "position")
     if not np.isin(clicked, (0, 1)).all():
-        raise InputError("Clicks must be 0 or 1, one row for each document shown.", "click")
+        raise InputError("Clicks must be 0 or 1, with one row for each document shown.", "click")
 
 
 def _require_one_list(
@@ -249,7 +249,7 @@ def _require_fixed_lists(log: ClickLog) -> None:
 def _require_enough(later: int, queries: int) -> None:
     if later < FEWEST_LATER:
         raise InputError(
-            f"The log has {counted(later, 'click')} below another click of the same presentation, "
+            f"The log has {counted(later, 'click')} below another click in the same presentation, "
             f"and {FEWEST_LATER} are needed to estimate λ; rows must be counted by clicks above.",
             "continuation",
         )

@@ -151,7 +151,7 @@ def _power_law(
 FITS: Mapping[str, Fit] = MappingProxyType(
     {"none": _nothing, "monotone": _monotone, "power-law": _power_law}
 )
-"""No fit, a curve that never rises, or (1/r)^eta, by the name that readers choose."""
+"""No fit, a curve that never rises, or (1/r)^eta, keyed by the name that readers choose."""
 
 
 @dataclass(frozen=True)
@@ -240,8 +240,8 @@ class CurveOptions:
 class AssembledCurve:
     """A curve and how it was obtained.
 
-    curve: for use as propensities. values: the same at ranks 1..K, relative to rank 1.
-    used: ranks whose ratio is precise enough to shape the curve. interpolated: ranks between those.
+    curve: for use as propensities. values: its values at ranks 1..K, relative to rank 1. used:
+    ranks whose ratio is precise enough to shape the curve. interpolated: ranks between those.
     guessed: the other ranks; all but the reference if no other rank is used. fitted: ranks whose
     value a fit has changed. outside: used ranks, other than the reference, where the fit is outside
     the 95% interval. known: used ranks whose ratio has a narrow interval (``KNOWN_WELL``), and the
@@ -271,7 +271,7 @@ class AssembledCurve:
 
     @property
     def sentence(self) -> str:
-        """How many ranks are known well and used, where the guess begins, where the fit misses."""
+        """How many ranks are known well and used; where the guess begins and the fit misses."""
         if not self.outside:
             return self._known_sentence
         return (
@@ -325,7 +325,7 @@ def assemble_curve(
        below the last used rank as in `carried_on`, by the power law of step 4; ranks above the
        first used rank with its value (a rank without data never counts as 0);
     4. weighted isotonic regression, or the least squares exponent of (r / k)^-eta in logarithms,
-       weights from the standard errors;
+       with weights from the standard errors;
     5. division by the value at rank 1; beyond K the last value is used.
 
     The curve is not forced to fall where known ranks rise. click_rates: overall rate at each rank

@@ -126,14 +126,14 @@ def summed_displays(
 
 
 def displays_of_logs(logs: Sequence[ClickLog]) -> DisplayCounts:
-    """Impressions and clicks in several click logs of one corpus, one log per logging ranker.
+    """Impressions and clicks in several click logs of the same corpus, one log per logging ranker.
 
     Raises InputError if there is no log, or if the logs belong to different corpora.
     """
     if not logs:
         raise InputError("Counting impressions needs at least one click log.")
     if any(not np.array_equal(log.query_offsets, logs[0].query_offsets) for log in logs):
-        raise InputError("The click logs belong to different corpora; give logs of one corpus.")
+        raise InputError("The click logs belong to different corpora; give logs of the same one.")
     document = np.concatenate([log.document for log in logs])
     return summed_displays(
         query_of_document(logs[0].query_offsets)[document],

@@ -66,7 +66,7 @@ class Belief:
         return found
 
     def relevance_of(self, log: ClickLog) -> FloatArray:
-        """r_hat of the document of each row of a log; raises InputError if it has another size."""
+        """r_hat of the document of each row of a log; raises InputError if its size differs."""
         found = self.relevance
         if found is None or found.shape != (log.n_documents,):
             raise InputError(
@@ -92,9 +92,9 @@ def right_relevance(relevance: NDArray[np.bool_]) -> FloatArray:
 
 @dataclass(frozen=True)
 class Expectation:
-    """What a document counts on average, once shown, for given users and a belief about them.
+    """What a document counts for on average, once shown, for given users and a belief about them.
 
-    A document of relevance r counts factor r + constant at every rank. The estimator is then
+    A document of relevance r counts for factor r + constant at every rank. The estimator is then
     unbiased for the risk if the factor is 1 and the constant 0, and otherwise correct up to a
     factor and a constant that are the same for every ranker (section 5.2).
 
@@ -115,11 +115,11 @@ class Expectation:
 
     @property
     def unbiased(self) -> bool:
-        """Whether each document counts exactly its relevance."""
+        """Whether each document counts for exactly its relevance."""
         return (self.factor, self.constant) == (1.0, 0.0)
 
     def counting(self, factor: float, constant: float = 0.0) -> Expectation:
-        """The same users and assumptions for an estimator that counts a document this much."""
+        """The same users and assumptions for an estimator by which a document counts this much."""
         return replace(self, factor=factor, constant=constant)
 
 
@@ -236,8 +236,8 @@ class Estimator:
 
     key, label: its stable name, and the name that readers see. counts: what a click counts, in a
     few words. words: what that does to the estimate, in a sentence or two. expects: cases in which
-    it is unbiased, or correct up to a factor and a constant: at least one, and all that apply of
-    `CASES`; readers see the first. source: where it comes from. numbers: u and v [rows] of a log,
+    it is unbiased, or correct up to a factor and a constant: at least one, and all of `CASES` that
+    apply; readers see the first. source: where it comes from. numbers: u and v [rows] of a log,
     given a belief; u of rows without a click does not matter. worked: propensity, u and v of each
     row of a log with one click at each propensity, worked out by hand, at 1/2 and at least one
     other propensity. An estimator that needs a clip also has rows for a second threshold, the
@@ -338,7 +338,8 @@ class Estimator:
     def weigh(self, log: ClickLog, belief: Belief) -> RowNumbers:
         """The estimator's u and v for a log.
 
-        Raises InputError, naming rank and clicks, if a propensity of 0 leaves no finite number.
+        Raises InputError, naming the rank and the clicks, if a propensity of 0 leaves no finite
+        number.
         """
         # What divides by a propensity of 0 is told to the reader, not to the programmer.
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):

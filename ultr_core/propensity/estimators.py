@@ -73,7 +73,7 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
                 words="Every click counts once, as if all ranks were examined equally often; "
                 "documents shown far down count too little.",
                 expects=(NO_BIAS, NO_BIAS_BUT_NOISE.counting(0.75, 0.25)),
-                source=f"equation (5) of {_PAPER} with all propensities 1",
+                source=f"equation (5) of {_PAPER} with all propensities equal to 1",
                 numbers=_naive,
                 worked=((0.5, 1.0, 0.0), (0.125, 1.0, 0.0)),
                 clips=(1.0,),

@@ -63,9 +63,9 @@ def _doubly_robust(log: ClickLog, belief: Belief) -> RowNumbers:
 DIRECT = Estimator(
     "direct",
     "Direct",
-    counts="an impression counts the relevance fitted to the clicks",
-    words="Every impression counts the fitted relevance of its document, and a click adds "
-    "nothing; the estimate is only as good as that fit.",
+    counts="an impression counts as the relevance fitted to the clicks",
+    words="Every impression counts as the fitted relevance of its document, and a click "
+    "adds nothing; the estimate is only as good as that fit.",
     expects=(RIGHT_RELEVANCE,),
     source=_SOURCE,
     numbers=_direct,
@@ -79,8 +79,8 @@ def doubly_robust(instead: Estimator) -> Estimator:
     return Estimator(
         "doubly-robust",
         "Doubly robust",
-        counts="an impression counts the fitted relevance; a click counts the remainder, divided "
-        "by its propensity (at least τ)",
+        counts="an impression counts as the fitted relevance; a click counts as the remainder, "
+        "divided by its propensity (at least τ)",
         words="The fitted relevance, corrected by clicks whose propensity is raised to at least "
         "τ. It has the variance of clipped IPS, but only the bias left by the fit.",
         expects=(
@@ -106,8 +106,8 @@ def affine_doubly_robust(instead: Estimator) -> Estimator:
         robust,
         key="affine-doubly-robust",
         label="Affine doubly robust",
-        counts="an impression counts the fitted relevance; a click counts the remainder after fit "
-        "and noise, divided by α (at least τ)",
+        counts="an impression counts as the fitted relevance; a click counts as the remainder "
+        "after fit and noise, divided by α (at least τ)",
         words="The fitted relevance, corrected by clicks minus those that noise explains; also "
         "correct if noise depends on the rank.",
         expects=(RIGHT_NOISE, RIGHT_NOISE_AND_RELEVANCE, *robust.expects),

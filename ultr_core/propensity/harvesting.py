@@ -244,7 +244,7 @@ def _bradley_terry(clicks: FloatArray) -> FloatArray:
 
 
 def pair_relevance(sets: InterventionalSets, curve: FloatArray) -> FloatArray:
-    """Mean click probability, once examined, of each pair's documents, r_kk', float64 [pairs].
+    """Mean click probability of each pair's documents once examined, r_kk', float64 [pairs].
 
     One number for each row of ``sets.pairs``, up to the scale of ``curve`` [K]; NaN where the curve
     is NaN.

@@ -41,7 +41,7 @@ FloatArray = NDArray[np.float64]
 def hindsight_propensities(
     curve: ExaminationCurve, continuation: float, ranks: ArrayLike, clicks_above: ArrayLike
 ) -> FloatArray:
-    """q = p_k lambda^h, float64 of the shape of ``ranks``; h counts the clicks above.
+    """q = p_k lambda^h, float64 in the shape of ``ranks``; h counts the clicks above.
 
     Raises InputError for a lambda outside [0, 1], and for clicks above that are not whole numbers
     from 0 to one less than the rank.
@@ -134,8 +134,8 @@ HINDSIGHT = Estimator(
 HINDSIGHT_DOUBLY_ROBUST = Estimator(
     "hindsight-doubly-robust",
     "Hindsight doubly robust",
-    counts="an impression counts the fitted relevance; a click counts the remainder, divided "
-    "by its hindsight propensity (at least τ)",
+    counts="an impression counts as the fitted relevance; a click counts as the remainder, "
+    "divided by its hindsight propensity (at least τ)",
     words="The fitted relevance, corrected by clicks whose hindsight propensity is raised "
     "to at least τ; users who had left are discounted.",
     expects=(

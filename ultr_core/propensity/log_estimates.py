@@ -114,7 +114,7 @@ class LogEstimate:
 class ContextEstimates:
     """A propensity curve for each context of a log.
 
-    found: by the contexts that share it, usually one. log: sizes of the log.
+    found: estimates, each keyed by the contexts that share it, usually one. log: sizes of the log.
     """
 
     found: Mapping[tuple[str, ...], LogEstimate]
@@ -146,18 +146,18 @@ def estimate_by_context(
     last_rank: int | None = None,
     options: CurveOptions | None = None,
 ) -> ContextEstimates:
-    """Estimate a curve for each context of a log, by `estimate_from_log` of its rows alone.
+    """Estimate a curve for each context of a log, by `estimate_from_log` on its rows alone.
 
     pool: contexts that share one curve. Each curve is relative to p_{z,1} = 1, so that users are
     assumed to look at rank 1 equally often in every context.
 
     Raises InputError for a log without contexts, an unknown context to pool, and if a curve fails,
-    or has no rank besides the landmark that is known well: it names these contexts, because only
-    the reader knows which others their users are like.
+    or has no rank besides the landmark that is known well: the message names these contexts,
+    because only the reader knows which others their users are like.
     """
     names = log.context_names
     if not names:
-        raise InputError("The log has no column of contexts; say which column it is.", "columns")
+        raise InputError("The log has no column of contexts; say which column has them.", "columns")
     log.in_contexts(pool)
     groups: list[tuple[str, ...]] = [(name,) for name in names if name not in pool]
     groups += [tuple(name for name in names if name in pool)] if pool else []

@@ -50,10 +50,10 @@ class Randomised:
 class PropensityMethod:
     """A method of estimating propensities: its name, assumptions, source and function.
 
-    It has exactly one of three functions. from_displays: from what was shown where and clicked,
-    called with displays, last_rank and reference; such a method works on every log. from_swaps:
-    from a landmark swap experiment, called with its counts and bootstrap_seed; it works on logs
-    that record swaps. randomised: from its own traffic.
+    It has exactly one of three functions. from_displays: from what was shown and clicked at each
+    rank, called with displays, last_rank and reference; such a method works on every log.
+    from_swaps: from a landmark swap experiment, called with its counts and bootstrap_seed; it works
+    on logs that record swaps. randomised: from its own traffic.
 
     ratios: only the ratios, [K], NaN where there is none, for intervals that leave out groups of
     sessions: called with displays, last_rank and reference, or with the counts of swaps [4, 2, K]

@@ -285,10 +285,11 @@ def ranks_in_words(ranks: Sequence[int], noun: str = "rank") -> str:
 
 
 def wilson_interval(clicks: int, impressions: int) -> tuple[float, float]:
-    """95% interval of a click rate, Wilson (1927); raises InputError if there is no impression."""
+    """95% interval of a click rate, Wilson (1927); raises InputError without an impression."""
     if impressions < 1 or not 0 <= clicks <= impressions:
         raise InputError(
-            f"A click rate needs impressions, not {counted(clicks, 'click')} in {impressions}."
+            "A click rate needs impressions, and at most one click for each, not "
+            f"{counted(clicks, 'click')} in {counted(impressions, 'impression')}."
         )
     rate, z2 = clicks / impressions, _Z**2
     middle = rate + z2 / (2 * impressions)

@@ -95,24 +95,24 @@ class PresentationLog:
     Rows with equal cells are one entry; entries are in the order of query, document and position.
 
     query: numbered from 0. document: query times the number of document names, plus the number of
-    its name, so that a document of two queries is two documents. position: from 1. impressions,
+    its name, so that a document of two queries counts as two. position: from 1. impressions,
     clicks: of all its rows. swap: the rank with which the landmark traded places in this
     presentation, 0 if none was recorded. ranker, context: numbered from 0. propensity: float64
     [entries] as in the file, NaN if there is none; None without that column. group: of the session,
-    or of the presentation if there are no sessions, from 0; None without both. above: clicks above
-    in the same presentation, None unless asked for. rows: usable rows of the files. presentations:
-    what is known about them, None if nothing is. repeating: other columns that repeat, if each
-    query was shown once. query_names, document_names, context_names: names by number; no contexts
-    if no column has them. has_swaps: whether the file has a column of swapped ranks.
-    first_position: 0 or 1, as found. format: of the file, in words. columns: meaning to column
-    name. faults: what was left out. notices: one sentence for each thing a reader should know.
-    events: findings about rows that are views and clicks, and about rows that are neither. longer:
-    rows with more columns than the first line names. copies: files with the same content as another
-    file, and the name of that file. contrary: how many clicks have a different position or query
-    from their view, and how many clicks have a view. unused: sentences about columns and options
-    that were not used; "" if there are none. header: names of all columns of the first file.
-    perhaps_sessions: those that may be sessions, if none was read as sessions and the reader has
-    not said that there are none. ends: for CSV files whose rows are shown documents, the file's
+    or of the presentation if there are no sessions, from 0; None without either. above: clicks
+    above in the same presentation, None unless asked for. rows: usable rows of the files.
+    presentations: what is known about them, None if nothing is. repeating: other columns that
+    repeat, if each query was shown once. query_names, document_names, context_names: names by
+    number; no contexts if no column has them. has_swaps: whether the file has a column of swapped
+    ranks. first_position: 0 or 1, as found. format: of the file, in words. columns: meaning to
+    column name. faults: what was left out. notices: one sentence for each thing a reader should
+    know. events: findings about rows that are views and clicks, and about rows that are neither.
+    longer: rows with more columns than the first line names. copies: files with the same content as
+    another file, and the name of that file. contrary: how many clicks have a different position or
+    query from their view, and how many clicks have a view. unused: sentences about columns and
+    options that were not used; "" if there are none. header: names of all columns of the first
+    file. perhaps_sessions: those that may be sessions, if none was read as sessions and the reader
+    has not said that there are none. ends: for CSV files whose rows are shown documents, the file's
     name and the query and position of its last row.
     """
 
@@ -150,7 +150,7 @@ class PresentationLog:
 
     @property
     def not_used(self) -> tuple[str, ...]:
-        """The columns of the first file that were read as nothing."""
+        """The columns of the first file that were not assigned a meaning."""
         used = set(self.columns.values())
         return tuple(name for name in self.header if name.strip() and name not in used)
 
@@ -225,7 +225,7 @@ class PresentationLog:
         return _different(np.sort(self.document * self.positions.size + place))
 
     def in_contexts(self, names: Collection[str]) -> PresentationLog:
-        """The entries of some contexts, as a log without contexts; its ``rows`` are those of all.
+        """The entries of some contexts, as a log without contexts; ``rows`` counts those of all.
 
         Raises InputError for a name that is not in ``context_names``.
         """
@@ -278,9 +278,9 @@ class PresentationLog:
 
     @cached_property
     def groups(self) -> IntArray | None:
-        """Group of sessions, or without sessions of presentations, of each entry from 0 [entries].
+        """Group of sessions, or else of presentations, of each entry, int64 [entries].
 
-        Without gaps; None without both, or if all rows are in one group.
+        Numbered from 0 without gaps; None without either, or if all rows are in one group.
         """
         if self.group is None:
             return None
@@ -311,8 +311,8 @@ class PresentationLog:
         """The landmark swap experiment that the rows record.
 
         A row at its presentation's swapped rank is the landmark document; a row at the landmark is
-        the document that moved up; swapped rank = landmark is the control. A query's list is as
-        long as the lowest position at which it was logged; if only the two swapped documents are
+        the document that moved up; swapped rank = landmark is the control. A query's list is taken
+        to end at the lowest position at which it was logged; if only the two swapped documents are
         logged, every list is assumed to be long enough. Raises InputError without the column,
         without any swap or control presentation, and for a log of clicks only.
         """

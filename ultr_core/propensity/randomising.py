@@ -60,9 +60,9 @@ def simulate_shuffling(
 ) -> RandomisedCounts:
     """Show every list in uniformly random order (Wang et al., SIGIR 2016), event by event.
 
-    Clicks at rank r are compared with clicks at rank 1 of the same presentations, those whose list
-    has r results. Arguments and errors as for `simulate_swaps`, with at most ``MOST_SESSIONS``
-    presentations.
+    Clicks at rank r are compared with clicks at rank 1 in the same presentations, those whose list
+    has at least r results. Arguments and errors as for `simulate_swaps`, with at most
+    ``MOST_SESSIONS`` presentations.
     """
     sessions = checked_sessions(sessions, MOST_SESSIONS)
     last_rank = checked_last_rank(last_rank, MOST_PAIRED)
@@ -98,7 +98,7 @@ def simulate_shuffling(
 
 
 def estimate_shuffling(counts: RandomisedCounts) -> PropensityEstimate:
-    """p_r / p_1 = clicks at rank r / clicks at rank 1 of the same presentations.
+    """p_r / p_1 = clicks at rank r / clicks at rank 1 in the same presentations.
 
     Intervals by the jackknife over groups of queries. Raises InputError without a click at rank 1.
     """
@@ -194,8 +194,7 @@ def neighbour_swap_cost(
     """Exact mean increase in the sum of ranks from a swap of neighbours.
 
     Half the mean of r(d at r - 1) - r(d at r) over queries and r = 2..K; pairs beyond a list count
-    0.
-    Raises InputError as `simulate_neighbour_swaps` does.
+    as 0. Raises InputError as `simulate_neighbour_swaps` does.
     """
     at = documents_at_places(ranks, query_offsets, _two_or_more(last_rank))
     relevant = relevance_of_all(relevance, ranks)

@@ -33,9 +33,9 @@ _NEAR_0 = 1e-90  # an estimator may multiply 1 / p by a factor
 class RowNumbers:
     """What an estimator gives each row of a log.
 
-    u: float64 [rows], what a click counts. v: float64 [rows], what an impression counts, clicked or
-    not; 0 by default. divisor: float64 [rows], the q of ``dividing_by``, by which ``times_u``
-    divides instead of multiplying by a rounded 1 / q.
+    u: float64 [rows], what a click counts for. v: float64 [rows], what an impression counts for,
+    clicked or not; 0 by default. divisor: float64 [rows], the q of ``dividing_by``, by which
+    ``times_u`` divides instead of multiplying by a rounded 1 / q.
 
     u of rows without a click may be anything, and so may v of rows without an impression. Raises
     InputError for values that are not numbers, or if u and v have different lengths.
@@ -49,8 +49,10 @@ class RowNumbers:
         self, u: ArrayLike, v: ArrayLike = 0.0, *, divisor: FloatArray | None = None
     ) -> None:
         """Bring both to float64; one number for v stands for all rows."""
-        per_click = real_numbers(u, "Numbers a click counts").astype(np.float64, copy=False)
-        per_impression = real_numbers(v, "Numbers an impression counts")
+        per_click = real_numbers(u, "Numbers that a click counts for").astype(
+            np.float64, copy=False
+        )
+        per_impression = real_numbers(v, "Numbers that an impression counts for")
         if per_click.ndim != 1 or per_impression.shape not in {(), per_click.shape}:
             raise InputError(
                 f"An estimator gives each row one u and one v, not arrays of shape "
@@ -127,8 +129,8 @@ def row_numbers(numbers: Numbers) -> RowNumbers:
 def inverse_propensities(log: ClickLog, propensities: ArrayLike) -> FloatArray:
     """1 / q for each row of the log with clicks, and 0 for rows without.
 
-    propensities q [rows], in [0, 1]; only those of clicked rows matter (Section 4). Returns
-    float64 [rows]. Raises InputError, naming rank and number of clicks, if q is 0, so small that
+    propensities q [rows], in [0, 1]; only those of clicked rows matter (Section 4). Returns float64
+    [rows]. Raises InputError, naming the rank and the number of clicks, if q is 0, so small that
     its inverse is infinite, or not a propensity.
     """
     q = real_numbers(propensities, "Propensities").astype(np.float64, copy=False)

@@ -111,10 +111,10 @@ def simulate_swaps(
 ) -> SwapCounts:
     """Run the swap experiment on presented rankings, directly as counts.
 
-    Queries and ranks j are drawn uniformly and independently: N_qj is multinomial, and the clicks
-    of a document given its presentations binomial, independent across documents. Lists too short
-    for a draw are shown unchanged and not counted; queries without a document at the landmark are
-    left out. Section 7.6 uses landmark 1 and K = 21.
+    Queries and ranks j are drawn uniformly and independently: N_qj is multinomial; given its
+    presentations, the clicks of a document are binomial, and independent across documents. Lists
+    too short for a draw are shown unchanged and not counted; queries without a document at the
+    landmark are left out. Section 7.6 uses landmark 1 and K = 21.
 
     relevance, ranks [documents]; query_offsets [queries + 1]. Raises InputError for a landmark
     outside the range 1 to K, a K that is not a whole number from 1 to ``MOST_PAIRED``, fewer than 1
@@ -197,14 +197,14 @@ def estimate_swaps(
     ``bootstrap_seed``, as percentiles of ``BOOTSTRAP_DRAWS`` resampled experiments.
 
     Ratios above 1 are kept; ranks that were not swapped with k are missing. Raises InputError if
-    the landmark document was never clicked in its own place, and for another ratio or an invalid
+    the landmark document was never clicked at its own rank, and for any other ratio or an invalid
     seed.
     """
     if ratio not in get_args(Ratio):
         raise InputError(f"The ratio is landmark or pooled, not {in_brief(ratio)}.")
     if counts.swapped.clicks.sum() + counts.control.clicks.sum() == 0:
         raise InputError(
-            "The landmark document was never clicked, either swapped or in its own place, so there "
+            "The landmark document was never clicked, either swapped or at its own rank, so there "
             "is no ratio; collect more presentations or choose a landmark nearer the top.",
             "landmark_clicks",
         )
@@ -340,7 +340,7 @@ def swap_cost(
     """Mean increase in the sum of ranks (equation 2) per presentation of the experiment.
 
     A swap of k and j adds (j - k) (r(d_k) - r(d_j)); averaged over queries with a result at the
-    landmark and over j uniform on 1..K; draws beyond a list count 0. The value is exact, for the
+    landmark and over j uniform on 1..K; draws beyond a list count as 0. The value is exact, for the
     intervention of Section 5.3. Raises InputError as `simulate_swaps` does.
     """
     landmark, last_rank = _checked_design(landmark, last_rank)

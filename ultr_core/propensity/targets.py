@@ -17,7 +17,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """Estimated relevance of documents: value and draws of the query, float64 [documents].
+    """Estimated relevance of documents, and draws of each one's query, float64 [documents].
 
         value_d = (1 / N_q) sum over rows of d (u clicks + v impressions)
 
@@ -42,14 +42,14 @@ class Targets:
 
     @classmethod
     def of_sums(cls, log: ClickLog, summed: FloatArray) -> Targets:
-        """The targets with these sums over rows [documents] of a log with impressions."""
+        """The targets from each document's sum over the rows of a log with impressions."""
         shown = log.impressions_per_document > 0
         draws = log.draws[query_of_document(log.query_offsets)].astype(np.float64)
         value = np.divide(summed, draws, out=np.zeros_like(draws), where=shown & (draws > 0))
         return cls(value, np.where(shown, draws, 0.0))
 
     def of_documents(self, documents: NDArray[np.int64] | NDArray[np.bool_]) -> Targets:
-        """Those of some documents."""
+        """The targets of some documents."""
         return Targets(self.value[documents], self.draws[documents])
 
 

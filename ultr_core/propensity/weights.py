@@ -41,10 +41,10 @@ class Weights:
         examples (clicks, or judgments) on that document; made read-only.
     clicks: n, the number of training examples in the sum, as in the C/n of
         Section 6 of Joachims, Swaminathan and Schnabel (2017).
-    targets: the same sums by the presentation, of either sign, for learners that also learn from
+    targets: the same sums per presentation, of either sign, for learners that also learn from
         impressions without a click; None where it is not known how often documents were shown.
 
-    Raises InputError if a value or n cannot be used, or targets are of other documents.
+    Raises InputError if a value or n cannot be used, or if targets are for other documents.
     """
 
     values: FloatArray
@@ -73,7 +73,7 @@ class Weights:
         if self.targets is not None and self.targets.value.shape != values.shape:
             raise InputError(
                 f"There are {counted(values.size, 'weight')} and "
-                f"{counted(self.targets.value.size, 'target')}; each document needs one of both."
+                f"{counted(self.targets.value.size, 'target')}; each document needs one of each."
             )
         values.flags.writeable = False
         object.__setattr__(self, "values", values)
@@ -139,7 +139,8 @@ def weights_of_log(log: ClickLog, numbers: Numbers) -> Weights:
 def naive_weights(log: ClickLog) -> Weights:
     """Weights of a learner that takes every click at face value: the clicks of each document.
 
-    This is equation (5) with all propensities 1. Raises InputError for a log without clicks.
+    This is equation (5) with all propensities equal to 1. Raises InputError for a log without
+    clicks.
 
     >>> from ultr_core.users import simulate_counts
     >>> log = simulate_counts([1.0, 1.0], [1, 2], query_offsets=[0, 2], query_draws=10, seed=0)
@@ -185,7 +186,7 @@ def full_information_weights(relevance: ArrayLike) -> Weights:
 
 
 def clipped_propensities(propensities: ArrayLike, clip: float) -> FloatArray:
-    """max(clip, p), float64 of the shape of ``propensities``; clip = 0 changes nothing.
+    """max(clip, p), float64 in the shape of ``propensities``; clip = 0 changes nothing.
 
     Raises InputError for a clip outside [0, 1], or a propensity that is NaN, infinite or negative.
 
@@ -218,7 +219,7 @@ class ClickWeightDiagnostics:
     """How evenly the weight is spread over the clicks.
 
     clicks: n.
-    effective_sample_size: (sum of w)^2 / sum of w^2 over clicks, from 1 to n; n if all equal.
+    effective_sample_size: (sum of w)^2 / sum of w^2 over clicks, from 1 to n; n if all are equal.
     largest_weight: the largest weight of one click.
     heaviest_share: share of the total weight on the five heaviest documents (of a query).
     """
@@ -239,7 +240,7 @@ def effective_sample_size(by_row: FloatArray, weight: FloatArray) -> float:
 
 
 def click_weights(log: ClickLog, numbers: Numbers) -> FloatArray:
-    """What a click counts, float64 [rows]: u of clicked rows, 0 elsewhere, whatever v is.
+    """What a click counts for, float64 [rows]: u of clicked rows, 0 elsewhere, whatever v is.
 
     numbers [rows]: u and v, or propensities q for u = 1 / q. Raises InputError as
     `RowNumbers.on_log` does.

@@ -69,7 +69,7 @@ class RankTest:
             "fewer than chance would explain: either the fit misses why documents were shown "
             "there, or users do not click as assumed."
             if wrong
-            else "no fewer than chance would explain."
+            else "not fewer than chance would explain."
         )
         return Finding(
             said, share, "≥", LEAST_SHARE, decided="does not hold" if wrong else "holds",

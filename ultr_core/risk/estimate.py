@@ -119,7 +119,7 @@ NO_INTERVAL = "One click log has no interval; an interval needs at least two."
 """Why a value over draws may have no interval."""
 
 FOR_ONE_WORLD = "of this corpus, production ranker and test queries"
-"""What all click logs of a comparison or a study share, so that intervals over them do too."""
+"""What all click logs of a comparison or a study share; intervals over them hold for it alone."""
 
 
 def plus_minus(value: float, reach: float, decimals: int = 2) -> str:
@@ -153,7 +153,7 @@ def shown_difference(first: float, second: float, decimals: int = 2) -> float:
 
 @dataclass(frozen=True)
 class ShownDifference:
-    """Texts of two values and the size of their difference, which add up as shown."""
+    """Strings for two values and the size of their difference, which add up as shown."""
 
     first: str
     second: str

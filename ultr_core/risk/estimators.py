@@ -113,7 +113,7 @@ def estimate_values(
 
     Returns, for each estimator, the values of `estimate_risks`, float64 [rankers], and
     `estimate_differences` of the pairs; equal to `judgements` up to the last digits, in a quarter
-    of its time.
+    of the time.
 
     ranks [rankers, documents]; numbers: one for each estimator, as in `estimate_risks`; pairs
     [pairs, 2]: each names two of the rankers. Raises InputError as `estimate_risks` does.
@@ -138,8 +138,8 @@ def estimate_risks(
 
     R_hat(S) = (1 / N) sum over rows of rank(d | S) (u clicks + v impressions), with N the number of
     presentations, including those without clicks. u = 1 / q and v = 0 give equation (5) of
-    Joachims, Swaminathan and Schnabel (2017); another ``metric`` has its gain instead of the rank,
-    and the intervals of `estimate_differences`.
+    Joachims, Swaminathan and Schnabel (2017); with another ``metric``, its gain replaces the rank,
+    and intervals are those of `estimate_differences`.
 
     Standard error sqrt(Var / N), where Var = N / (N - 1) (M2 - R_hat^2) and M2 estimates the second
     moment of one presentation's contribution X. With T_q the summed rank (u clicks + v
@@ -213,8 +213,8 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Est
     (sum over clicks of rank(d | S) / q) / (sum over clicks of 1 / q), with u clicks + v impressions
     instead of clicks / q for any other estimator: the number of presentations and any common factor
     of the propensities cancel, so its scale is not that of the risk but that of one rank, from 1 to
-    the longest list. Swaminathan and Joachims (NIPS 2015). It is a ratio and therefore slightly
-    biased, by about 1 / N.
+    the length of the longest list. Swaminathan and Joachims (NIPS 2015). It is a ratio and
+    therefore slightly biased, by about 1 / N.
 
     Standard error and interval by the delta method: those of the estimated risk with rank - value
     instead of the rank, divided by the mean summed weight of a presentation.
@@ -481,7 +481,7 @@ def _dependent(log: ClickLog) -> str:
     if log.context_is_given or not log.context.any():
         return ""
     return (
-        "no interval: clicks of one presentation depend on each other if the log is counted by "
+        "no interval: clicks in one presentation depend on each other if the log is counted by "
         "clicks above; give a GroupedLog of groups of presentations"
     )
 

@@ -124,12 +124,12 @@ def too_few_clicks(log: ClickLog, numbers: Numbers, scale: FloatArray | None = N
     It needs ``FEWEST_CLICKS``, ``FEWEST_DRAWS``, and weights so even that the estimate is no more
     skewed than with ``FEWEST_EQUAL`` equally weighted clicks, a number that is 1 / skewness^2:
 
-        n m_2^3 / m_3^2,   m_k the mean of u^k over clicks where they are expected
+        n m_2^3 / m_3^2,   with m_k the mean of u^k over expected clicks
 
-    They are expected in proportion to impressions / u. Expected clicks are used instead of observed
-    clicks, because logs that lack heavy clicks by chance look even, and those are the logs whose
-    intervals miss. For a log of clicks only, the observed clicks are used. numbers [rows] as in
-    `estimate_risks`. scale [rows]: the factor of u in m_2 and m_3, if ranks can be far longer in
+    Clicks are expected in proportion to impressions / u. Expected clicks are used instead of
+    observed clicks, because logs that lack heavy clicks by chance look even, and those are the logs
+    whose intervals miss. For a log of clicks only, the observed clicks are used. numbers [rows] as
+    in `estimate_risks`. scale [rows]: the factor of u in m_2 and m_3, if ranks can be far longer in
     some rows than in others; with it, an estimator that counts impressions alone has u = 1.
     """
     n = log.total_clicks

@@ -26,7 +26,7 @@ def true_risk(
     """Mean over queries of the sum of the ranks of relevant documents; lower is better.
 
     R(S) = (1 / Q) sum_q sum_d rank(d | S(x_q)) r_q(d), equations (1) and (2) of Joachims,
-    Swaminathan and Schnabel (2017); another ``metric`` has its gain instead of the rank. Queries
+    Swaminathan and Schnabel (2017); with another ``metric``, its gain replaces the rank. Queries
     without a relevant document count as 0, unless ``only_with_relevant`` leaves them out.
 
     ranks and relevance [documents], query_offsets [queries + 1]. Raises InputError if the shapes do

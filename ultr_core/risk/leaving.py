@@ -25,7 +25,7 @@ class LeavingMoments:
 
     @property
     def expected_risk(self) -> float:
-        """E[R_hat(S)], queries drawn uniformly."""
+        """E[R_hat(S)], with queries drawn uniformly."""
         return float(self.mean.mean())
 
     def variance_of_risk(self, query_draws: int) -> float:
@@ -54,7 +54,7 @@ def leaving_moments(
     ranks: ArrayLike,
     query_offsets: ArrayLike,
 ) -> LeavingMoments:
-    """Mean and variance of sum over rows of rank (u clicks + v impressions) of one presentation.
+    """Mean and variance of one presentation's sum over rows of rank (u clicks + v impressions).
 
     A recursion from the last rank up, over the clicks above h. With x = rank u, y = rank v and a
     the click probability of a user who is still there,
@@ -62,11 +62,12 @@ def leaving_moments(
         M_k(h) = y + a (x + lambda M_{k+1}(h + 1) + (1 - lambda) L_{k+1}(h + 1))
                    + (1 - a) M_{k+1}(h)
 
-    and L what is shown to users who have left, L_k(h) = y + L_{k+1}(h); second moments alike.
+    and L from what is shown to users who have left, L_k(h) = y + L_{k+1}(h); likewise for second
+    moments.
 
     numbers: u and v of `rows_by_clicks_above` (presented, query_offsets), in its order. relevance,
     presented and ranks [documents]: those under the ranker to be judged. Raises InputError for
-    another number of rows, and if a document that can be clicked has no finite u.
+    a different number of rows, and if a document that can be clicked has no finite u.
     """
     clicking = users.at_first.click_probability(relevance, presented)
     steps = by_rank(presented, query_offsets)
@@ -87,7 +88,7 @@ def leaving_moments(
         a = clicking[documents][:, None]
         if not np.isfinite(np.where(a > 0, numbers.u[rows], 0.0)).all():
             raise InputError(
-                f"At rank {rank} a click can happen whose u is not finite.", "not_finite"
+                f"Clicks are possible at rank {rank}, but their u is not finite.", "not_finite"
             )
         x = judged[documents][:, None] * np.where(a > 0, numbers.u[rows], 0.0)
         y = judged[documents][:, None] * numbers.v[rows]

@@ -211,7 +211,7 @@ class AffineLaw(NamedTuple):
         return self.slope * np.asarray(risk, dtype=np.float64) + self.intercept
 
     def invert(self, estimate: ArrayLike) -> FloatArray:
-        """Risk without the bias of the noise, from IPS estimates, in the shape of ``estimate``."""
+        """Risk without the bias from noise, from IPS estimates, in the shape of ``estimate``."""
         return (np.asarray(estimate, dtype=np.float64) - self.intercept) / self.slope
 
 

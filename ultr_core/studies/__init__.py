@@ -1,4 +1,4 @@
-"""Grids of cells: the paper's figures and maps, resumable and on several processes."""
+"""Grids of cells: the paper's figures and maps, resumable and run in several processes."""
 
 from typing import TYPE_CHECKING
 

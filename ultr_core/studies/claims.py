@@ -362,8 +362,8 @@ ORIGIN_WORDS: Mapping[Origin, str] = MappingProxyType(
 class Rule:
     """A claim before it is judged: its statement, its section, what decides it, and its origin.
 
-    ``{most}`` in a statement is the largest number of clicks of the study that is judged.
-    quantity: see `Finding`.
+    ``{most}`` in a statement is the largest number of clicks in the study being judged. quantity:
+    see `Finding`.
     """
 
     key: str
@@ -375,7 +375,7 @@ class Rule:
     quantity: str = ""
 
     def measures(self, loss: Loss) -> str:
-        """What its number is, with its unit: a difference in the loss, unless it says otherwise."""
+        """What its number measures, and the unit: unless stated otherwise, a difference in loss."""
         unit = " (summed ranks)" if loss.key == DEFAULT_LOSS else ""
         return self.quantity or f"difference in {loss.name}{unit}"
 
@@ -473,8 +473,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "With more clicks, the propensity-weighted ranker approaches the skyline.",
                 "7.2",
                 f"With the most clicks, at most {CLOSE:.0%} of the gap between production and "
-                f"skyline is left, and it is better than with the fewest by more than {FLAT:.0%} "
-                f"of the gap (upper and lower ends of the intervals).",
+                f"skyline is left, and the ranker is better than with the fewest by more than "
+                f"{FLAT:.0%} of the gap (upper and lower ends of the intervals).",
                 approaches_skyline,
             ),
             Rule(

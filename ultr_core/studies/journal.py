@@ -142,7 +142,7 @@ def _require_torn(rest: bytes, start: bytes, path: Path) -> None:
 
 def _no_journal(path: Path) -> InputError:
     return InputError(
-        f"{path} is not a file of finished cells, or was changed; it is left unchanged, so "
+        f"{path} is not a file of finished cells, or was changed; it is left as it is, so "
         "choose another directory.",
         "out",
     )
@@ -159,7 +159,7 @@ def _parsed(content: bytes, path: Path) -> tuple[dict[str, Any] | None, dict[str
             else:
                 result = _cell(values)
                 if result.key in done:
-                    raise ValueError("two results for one cell")
+                    raise ValueError("two results for the same cell")
                 done[result.key] = result
         except (ValueError, TypeError, RecursionError):
             if number == 1:

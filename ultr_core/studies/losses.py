@@ -31,7 +31,7 @@ class Loss:
 
     @property
     def axis(self) -> str:
-        """The label with the direction that is better."""
+        """The label with the better direction."""
         return f"{self.label} ({self.direction})"
 
     def excess(self, one: float, other: float) -> float:

@@ -51,7 +51,7 @@ def run_in_process(world: World, cells: Iterable[Cell]) -> Iterator[CellResult]:
 
 @contextmanager
 def open_runner(source: WorldSource, *, jobs: int = 1, dask: str | None = None) -> Iterator[Runner]:
-    """A runner for the world of ``source``: in this process, in ``jobs`` processes, or at ``dask``.
+    """A runner for the world of ``source``: here, in ``jobs`` processes, or on cluster ``dask``.
 
     Each process builds the corpus and the production ranker once, and then receives only cells.
 

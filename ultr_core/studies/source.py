@@ -76,7 +76,7 @@ def description_of(source: WorldSource) -> WorldDescription:
 
 
 def description_cell(lab: Lab) -> Cell:
-    """The cell of the description of a lab's world."""
+    """The cell that holds the description of a lab's world."""
     return lab.cell("description", WORLD_FIELDS)
 
 

@@ -41,8 +41,8 @@ def require_log(log: object) -> None:
     """Raise InputError for anything that is not a ClickLog."""
     if not isinstance(log, ClickLog):
         raise InputError(
-            f"The click log is {quoted(log)}; it must be a ClickLog, such as simulate_counts "
-            "returns, or join_log(...).clicks.",
+            f"The click log is {quoted(log)}; it must be a ClickLog, for example from "
+            "simulate_counts, or join_log(...).clicks.",
             "not_a_click_log",
         )
 

@@ -119,7 +119,7 @@ class PositionModel:
         return p * (float(self.eps_plus) - float(self.eps_minus)), p * float(self.eps_minus)
 
     def noise_share(self, relevance: ArrayLike, ranks: ArrayLike) -> float:
-        """Expected share of clicks that fall on irrelevant documents, queries drawn uniformly.
+        """Expected share of clicks that fall on irrelevant documents, with queries drawn uniformly.
 
         eps_minus A / (eps_plus B + eps_minus A), with A and B the expected numbers of examined
         irrelevant and relevant documents (Section 7.1: about 33% in the default setting).
@@ -189,7 +189,7 @@ class TrustBiasModel:
         """The trust bias ``trust_1`` of Vardasbi et al. (CIKM 2020), for ranks 1 to ``ranks``.
 
         theta_k = 1/k, eps_plus_k = 0.98 - (k - 1)/100, eps_minus_k = 0.65/k; eps_plus falls to 1/2
-        and stays at 1/2. Raises InputError for ranks outside the range 1 to 1,000,000.
+        and stays there. Raises InputError for ranks outside the range 1 to 1,000,000.
         """
         ranks = whole_in_range(ranks, "The number of ranks with trust bias", 1, 1_000_000)
         k = np.arange(1.0, ranks + 1.0)

@@ -32,7 +32,7 @@ def by_session(groups: int, of: str = "session") -> str:
 
 def session_notice(groups: int, of: str = "session") -> str:
     """What a reader must know of intervals by session, in one sentence."""
-    return f"Clicks of one {of} may depend on each other, so {by_session(groups, of)} are given."
+    return f"Clicks in one {of} may depend on each other, so {by_session(groups, of)} are given."
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,7 +41,7 @@ class LeavingUsers:
     """Position-based model whose users leave with probability 1 - lambda after each click.
 
     The dependent click model (Guo, Liu and Wang, WSDM 2009) with one lambda for all ranks, and with
-    examination by rank. Clicks of one presentation depend on each other.
+    examination by rank. Clicks in one presentation depend on each other.
 
     curve, eps_plus, eps_minus: as in `PositionModel`. continuation: lambda.
     Raises InputError unless 1 >= eps_plus > eps_minus >= 0 and lambda is in [0, 1].
@@ -64,7 +64,7 @@ class LeavingUsers:
 
     @property
     def at_first(self) -> PositionModel:
-        """How they click before their first click, and on every document that they still reach."""
+        """How users click before their first click, and on each document that they still reach."""
         return PositionModel(self.curve, self.eps_plus, self.eps_minus)
 
     def affine(self, ranks: ArrayLike) -> tuple[FloatArray, FloatArray]:

@@ -209,7 +209,7 @@ def _unscored(query: Query) -> Query:
 PRODUCTION = Logger(
     "production",
     "Production",
-    "Always shows the list of the production ranker; documents below the last rank are never seen.",
+    "Always shows the production ranker's list; documents below the last rank are never seen.",
     _always_counts,
     _always,
     _at_its_place,
@@ -235,7 +235,7 @@ LOGGERS: Mapping[str, Logger] = MappingProxyType(
             Logger(
                 "replace-last",
                 "Replace last",
-                "Shows the list of the production ranker, but puts any of the lower documents, all "
+                "Shows the production ranker's list, but puts any of the lower documents, all "
                 "equally likely, at the last rank.",
                 replace_last,
                 _replaced_chances,
@@ -255,7 +255,7 @@ LOGGERS: Mapping[str, Logger] = MappingProxyType(
             mixture(
                 "mixture",
                 "Mixture of rankers",
-                "Shows the list of the production ranker in 80% of the presentations, and the "
+                "Shows the production ranker's list in 80% of the presentations, and the "
                 "candidates in random order in the rest.",
                 ((0.8, PRODUCTION), (0.2, RANDOM)),
                 "Agarwal, Basu, Schnabel and Joachims (KDD 2017)",

@@ -51,7 +51,7 @@ def binomial_quantile(u: ArrayLike, n: ArrayLike, p: ArrayLike) -> IntArray:
     to a boundary to decide.
 
     u in [0, 1) (0 stands for the smallest possible value), n >= 0 whole trials, p in [0, 1];
-    arrays of one shape after broadcasting. Returns int64 of that shape.
+    arrays of the same shape after broadcasting. Returns int64 of that shape.
     Raises InputError for values outside these ranges.
     """
     given = [
@@ -223,11 +223,11 @@ def simulate_counts(
     """Draw a click log directly as counts: clicks take no time, each presentation about 5 ns.
 
     N_q is the count of query q among the first N terms of the fixed query sequence. Given N_q the
-    clicks of document d are Binomial(N_q, pi_d), independent across documents (position model):
-    the quantile at u_d, one fixed uniform number per document. So the distribution is exact at
-    every setting, counts never fall as N or pi_d grows, and changing pi changes no other random
-    number. The price is that logs of one seed at several N are more alike than stages of a growing
-    log, so an interval over N needs several seeds.
+    clicks of document d are Binomial(N_q, pi_d), independent across documents (position model): the
+    quantile at u_d, one fixed uniform number per document. So the distribution is exact at every
+    setting, counts never fall as N or pi_d grows, and changing pi changes no other random number.
+    The price is that logs from one seed at several N are more alike than stages of a growing log,
+    so an interval over N needs several seeds.
 
     click_probability pi [documents], ranks [documents] as presented, query_offsets [queries + 1].
     The same seed gives the same log. Raises InputError for probabilities outside [0, 1], draws
