@@ -76,13 +76,13 @@ def launched_with(arguments: Sequence[str]) -> tuple[Launch, tuple[str, ...]]:
         )
     if paths == "":
         faults.append(
-            f"This server was started with {_PATHS} without a directory, so no file can be opened "
-            f"by its path; {_RIGHT}."
+            f"This server was started with {_PATHS} without a directory, so files cannot be opened "
+            f"by path; {_RIGHT}."
         )
     elif paths is not None and not os.path.isdir(paths):
         faults.append(
-            f"{_PATHS} {named(paths)} is not a directory this server can find, so no file can be "
-            "opened by its path; give an existing directory."
+            f"{_PATHS} {named(paths)} is not a directory this server can find, so files cannot be "
+            "opened by path; give an existing directory."
         )
         paths = None
     return Launch(corpus or None, paths or None), tuple(faults)

@@ -156,7 +156,7 @@ def _summary(lines: Sequence[LedgerLine]) -> None:
     st.markdown(
         "Numbers are computed here, read from this lab's own studies, or printed in the paper; "
         f"with “{CHECKS.label}” on, each line says which. Each claim that holds or is open has a "
-        "mutation: a change to data, users or learner after which the claim does not hold."
+        "mutation: a change to the data, users or learner after which the claim does not hold."
     )
 
 

@@ -153,8 +153,8 @@ def _estimates_section(picture: RiskPicture) -> None:
         f"- {counted_as}: Kendall's τ = **{with_minus(f'{estimates.kendall:.2f}')}**. "
         f"{words.preference(picture, estimates)}"
         for counted_as, estimates in (
-            ("**Naive**: every click counts 1", picture.naive),
-            ("**Weighted**: a click counts 1/p", picture.weighted),
+            ("**Naive**: every click counts once", picture.naive),
+            ("**Weighted**: a click counts 1/p times", picture.weighted),
         )
     )
     st.markdown("\n".join(found))

@@ -197,8 +197,8 @@ def _demonstration_section() -> None:
     st.table(rows, alt="Exact verdicts of three interleaving methods on two rankings")
     st.markdown(
         "The user who clicks at random has no preference, yet balanced interleaving lets B win "
-        "two times in three. With probabilistic interleaving B also wins more often, but by less "
-        "each time: the mean score is 0. The user who wants c is better served by B; balanced "
+        "two times out of three. With probabilistic interleaving B also wins more often, but by "
+        "less each time: the mean score is 0. The user who wants c is better served by B; balanced "
         "interleaving always detects this, probabilistic interleaving detects it in most of the "
         "queries that it decides, and team draft never does."
     )

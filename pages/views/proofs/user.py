@@ -95,7 +95,7 @@ def _ledger(world: SmallWorld, watched: Watched) -> None:
     lines = [
         f"- user {who}: {LETTERS[document]} at rank {world.query.presented[document]}"
         f"{'' if world.query.relevance[document] else ' (by mistake)'}, weight "
-        f"1/p = **{number(world.inverse[document])}**, counts "
+        f"1/p = **{number(world.inverse[document])}**, counts for "
         f"{number(world.inverse[document] * world.query.new[document])}"
         for who, document in clicks[-SHOWN_EXAMPLES:]
     ]

@@ -174,7 +174,7 @@ def _naive_against_weighted(world: SmallWorld, settings: Settings) -> None:
         text = (
             f"**Predicted: weighting is ahead of the naive estimate after {clicks}** (about "
             f"{counted(math.ceil(found.predicted), 'user')}). Seen in the simulation: "
-            f"{seen}. This race is on one query with a handful of documents; on the Lab's corpus, "
+            f"{seen}. This race uses one query with a handful of documents; on the Lab's corpus, "
             "where rankers are trained, it takes many more clicks."
         )
     st.markdown(

@@ -42,7 +42,7 @@ def _log(page: PageContext, settings: Settings) -> None:
         page, "own-log", "Click log",
         "The estimate uses swaps if the log records them, otherwise documents that moved between "
         "ranks. The same on the command line: `python -m ultr_core propensities LOG`.",
-        "CSV or JSON lines (plain, or compressed with gzip or zstandard), or Parquet. Columns "
+        "CSV or JSON lines (plain, or compressed with gzip or zstandard), or Parquet. Columns: "
         "query, document, position, click; optionally impressions, swapped_rank (the landmark "
         "itself for a control) and ranker. Only this session sees the file; it is deleted when "
         "the session ends. The Your data page takes larger logs, in several files and with other "
@@ -101,7 +101,7 @@ def _curve(page: PageContext, lab: Lab) -> None:
         page, "own-curve", "Propensity curve (CSV)",
         "Upload a curve from elsewhere, or one saved here, to train another ranker on this "
         "world's clicks and compare it with those above.",
-        "Columns rank and propensity, on any scale; the last value is used for all ranks below it.",
+        "Columns: rank and propensity, on any scale; the last value is used for all lower ranks.",
         small=True,
     )  # fmt: skip
     if file is None:
