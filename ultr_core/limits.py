@@ -166,7 +166,7 @@ BLANK_LINES = Limit(100_000, "lines without content", "each is checked on its ow
 GROUPS = Limit(
     10_000_000, "group sizes", "each is checked on its own", "give only part of the corpus"
 )
-"""Of a file with the number of documents of each query."""
+"""Of a file with the number of documents in each query."""
 
 CURVE_RANKS = Limit(
     10_000, "ranks", "a curve needs a number for each rank down to the last",

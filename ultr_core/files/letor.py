@@ -64,7 +64,7 @@ def load_corpus(
 
     Args:
         path: the file.
-        groups: a file, or an upload, with the number of documents of each query, one per line, for
+        groups: a file, or an upload, with the number of documents in each query, one per line, for
             rows without ``qid:``; by default, a file beside it whose name has .query or .group
             added.
         progress: called with the share of the file read so far, after each block.

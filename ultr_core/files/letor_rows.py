@@ -110,8 +110,8 @@ class Zeroed:
             return ()
         which = "it is" if self.count == 1 else "the first is"
         return (
-            f"{counted(self.count, 'value is', 'values are')} {reason}, and read as 0; {which} on "
-            f"line {self.line}, feature {self.feature}.",
+            f"{counted(self.count, 'value is', 'values are')} {reason}, so 0 was read instead; "
+            f"{which} on line {self.line}, feature {self.feature}.",
         )
 
 

@@ -117,7 +117,7 @@ class _Gathered:
             return
         row = rows.documents.index(None)
         raise InputError(
-            f"{self.name}, line {first_line + int(rows.lines[row])}: the pattern of document ids "
+            f"{self.name}, line {first_line + int(rows.lines[row])}: the pattern for document ids "
             f"finds no id in the comment {quoted(rows.comments[row])}; it must match every row.",
             "id_pattern",
         )
@@ -160,7 +160,7 @@ def read_table(
 ) -> Table:
     """Read all rows of a file and find out which query each belongs to.
 
-    groups: file with the number of documents of each query, for rows without ``qid:``; by default
+    groups: file with the number of documents in each query, for rows without ``qid:``; by default
     one beside the file, its name with .query or .group added. with_costs: allow ``cost:W`` after
     ``qid:Q``, as svm_proprank does, and keep comments. ids: pattern of document ids in comments,
     see `id_pattern`; None for the usual forms. Raises InputError as `load_corpus` does.
@@ -275,7 +275,7 @@ def _none_beside(source: Source) -> str:
         )
     return (
         f"{source.name} has no query ids{leads}: give qid: after the grade in each row, as in '2 "
-        f"qid:17 1:0.5', or a file{beside} with the number of documents of each query, one per "
+        f"qid:17 1:0.5', or a file{beside} with the number of documents in each query, one per "
         "line."
     )
 
@@ -283,7 +283,7 @@ def _none_beside(source: Source) -> str:
 def _group_sizes(
     source: Source, groups: str | Path | Source | None, rows: int
 ) -> NDArray[np.int64]:
-    """Read the file with the number of documents of each query of a file without qid."""
+    """Read the file with the number of documents in each query of a file without qid."""
     file = groups if groups is not None else side_file(source)
     if file is None:
         raise InputError(_none_beside(source), "no_query_ids")
@@ -375,8 +375,9 @@ def _apart(query: NDArray[np.int64], table: Table) -> tuple[str, ...]:
     if not apart:
         return ()
     return (
-        f"{part_of(apart, several.size, 'query', 'queries')} rows in separate blocks, such as "
-        f"{quoted(table.query_ids[int(np.argmax(several))])}; each id was taken as one query.",
+        f"{part_of(apart, several.size, 'query', 'queries')} rows in separate blocks, for example "
+        f"query {quoted(table.query_ids[int(np.argmax(several))])}; each id was taken as one "
+        "query.",
     )
 
 

@@ -55,7 +55,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "query_presentations": ("query_presentations",),
     }
 )  # fmt: skip
-"""Meaning of a column and the names it may have; `plain_name` says which spellings are equal."""
+"""The meanings of columns and their possible names; `plain_name` says which spellings match."""
 
 MORE_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -142,7 +142,7 @@ def parse_columns(text: str) -> dict[str, str]:
         meaning, column = meaning.strip().lower(), column.strip()
         if not equals or not column:
             raise InputError(
-                f"The column mapping has {quoted(part.strip())}; each part must be "
+                f"The column mapping contains {quoted(part.strip())}; each part must be "
                 "meaning=column, such as query=search_id,document=url."
             )
         if meaning not in COLUMNS:
@@ -289,7 +289,7 @@ def require_columns(
                 )
             raise InputError(
                 f"{name} has no {meaning} column; its columns are {in_words(header)}. Say which of "
-                f"them it is, or name the columns in {place}, such as "
+                f"them is the {meaning}, or name the columns in {place}, such as "
                 f"query,document,position,click ({also}).",
                 "columns",
             )
@@ -316,7 +316,7 @@ def ask_which(meaning: str, plain: Sequence[str], name: str) -> None:
         )
     if meaning == "position" and all(names & set(plain) for names in _GRID):
         raise InputError(
-            f"{name} gives the row and column in a grid; add a column position with one number per "
+            f"{name} gives the row and column in a grid; add a position column with one number per "
             "place, such as (row − 1) × columns + column.",
             "columns",
         )

@@ -134,7 +134,7 @@ def _with_clicks(log: LogParts, clicks: Given | Sequence[Given] | None) -> LogPa
 
 @dataclass(frozen=True)
 class LogPreview:
-    """What a click log looks like before it is read.
+    """A preview of a click log, before it is read in full.
 
     format: the file format, in words. header: its column names. columns: column names by meaning,
     as recognised or mapped. missing: required meanings not found yet. rows: the first rows.
@@ -185,7 +185,7 @@ def preview_log(
     rows: int = 5,
     room: Room = OWN_FILES,
 ) -> LogPreview:
-    """First rows, columns and format of a click log, by path or as bytes.
+    """The first rows, columns and format of a click log, given by path or as bytes.
 
     table, select: the part of a DuckDB file that is the log, as in `Reading`.
     Missing columns are listed, not refused, so that the user can map them. Raises InputError if
@@ -702,7 +702,10 @@ def _of_events(events: JoinedEvents | None) -> Iterator[str]:
         f"{counted(sizes.views - sizes.views_without, 'view')} by presentation and document."
     )
     if sizes.zeros:
-        yield f"{counted(sizes.zeros, 'row')} of clicks with the number 0 count as not clicked."
+        yield (
+            f"{counted(sizes.zeros, 'click row has', 'click rows have')} the number 0 and "
+            f"{'counts' if sizes.zeros == 1 else 'count'} as not clicked."
+        )
     if sizes.others:
         yield (
             f"{counted(sizes.others, 'row')} with other actions, such as {quoted(sizes.other)}, "
@@ -742,7 +745,7 @@ def _sentences(log: PresentationLog, rows: UsableRows) -> Iterator[str]:
         "than one position; only these can separate position from relevance."
     )
     if int(log.position.max()) == 1:
-        yield "Only position 1 occurs in this log, so there is no other position to compare with."
+        yield "Only position 1 occurs in this log, so no other position can be compared with it."
 
 
 def _of_presentations(log: PresentationLog, found: Presentations) -> Iterator[str]:

@@ -132,7 +132,7 @@ def parts_of(folder: Path) -> list[Path]:
     """
     if not (folder / MARK).exists():
         raise InputError(
-            f"The directory {named(folder)} has no file {MARK}, so its parts may be incomplete; "
+            f"The directory {named(folder)} has no {MARK} file, so its parts may be incomplete; "
             f"if they are complete, give them as a pattern, such as {named(folder)}/*.parquet.",
             "log_incomplete",
         )

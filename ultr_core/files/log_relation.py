@@ -284,7 +284,7 @@ class Part:
             if "nvalid unicode" in text or "not utf-8" in text:
                 return _not_utf8(f"L{place}")
             return InputError(
-                f"L{place} is not CSV; give every row the columns named in the first line."
+                f"L{place} is not CSV; give every row the columns named on the first line."
             )
         kind = "JSON lines" if self.pointers else "CSV"
         return InputError(
@@ -908,7 +908,7 @@ def _head(
 
 
 def _without_header(stream: IO[bytes], name: str) -> InputError:
-    """What to say of a text that begins without any line of column names."""
+    """The error for a text log that begins without a line of column names."""
     size, has_content = 0, False
     for piece in iter(lambda: stream.read(_PIECE_BYTES), b""):
         size += len(piece)
@@ -917,7 +917,7 @@ def _without_header(stream: IO[bytes], name: str) -> InputError:
     if has_content:
         what = "has no line of column names"
         if size > _HEAD_BYTES:
-            what += f" among its first {_HEAD_BYTES:,} bytes"
+            what += f" in its first {_HEAD_BYTES:,} bytes"
     return InputError(
         f"{name} {what}; start the click log with its column names, such as "
         "query,document,position,click.",

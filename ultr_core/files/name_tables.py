@@ -63,8 +63,8 @@ def _columns(header: Sequence[str], name: str) -> tuple[int, int]:
 def parse_names(text: str | bytes, name: str = "the table of names") -> NameTable:
     """A table of names from CSV text, or from the bytes of an upload.
 
-    Several names may share an id. Raises InputError for a missing column, a line without id or
-    name, or a name with two ids.
+    Several names may share an id. Raises InputError for a missing column, a line without an
+    id or a name, or a name with two ids.
     """
     text = text_of(text, name) if isinstance(text, bytes) else text
     with expecting("names", text, name):

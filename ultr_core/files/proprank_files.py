@@ -48,9 +48,9 @@ def write_proprank(
 ) -> int:
     """Write one ranking for each document with a weight above 0; return the number of lines.
 
-    Gzipped if the name ends in ``.gz``. Raises InputError for weights of another corpus, ids that
-    the format does not allow, feature ids below 1 or above 99,999,999, or if the file cannot be
-    written.
+    The file is gzipped if its name ends in ``.gz``. Raises InputError for weights made for another
+    corpus, ids that the format does not allow, feature ids below 1 or above 99,999,999, or if the
+    file cannot be written.
     """
     _check(corpus, weights)
     with writing(path, "The training file") as file:
@@ -58,7 +58,7 @@ def write_proprank(
 
 
 def packed_proprank(corpus: Corpus, weights: Weights) -> bytes:
-    """What `write_proprank` writes, gzipped in memory; call `proprank_bytes` first.
+    """The file that `write_proprank` writes, gzipped in memory; call `proprank_bytes` first.
 
     Raises InputError as `write_proprank` does.
     """
@@ -277,9 +277,9 @@ def _check_rankings(table: Table, positive: NDArray[np.bool_]) -> None:
     if again.size:
         row = rows[order[again[0] + 1]]
         raise InputError(
-            f"{table.name}, line {table.lines[row]} is the second row with a label above 0 of "
-            f"query {quoted(table.query_ids[table.query_of_row[row]])}; write one ranking per "
-            "click, with one clicked document each.",
+            f"{table.name}, line {table.lines[row]} is the second row of query "
+            f"{quoted(table.query_ids[table.query_of_row[row]])} with a label above 0; write one "
+            "ranking per click, with one clicked document each.",
             "clicked_twice",
         )
     if table.costs is not None:

@@ -100,8 +100,8 @@ def parse_svm_light_model(text: str, name: str) -> LinearModel:
     unusable = np.flatnonzero(~np.isfinite(values))
     if unusable.size:
         raise InputError(
-            f"{name}: at feature {ids[unusable[0]]}, the vectors sum to more than the largest "
-            "number; scale them down.",
+            f"{name}: at feature {ids[unusable[0]]}, the vectors sum to more than a float can "
+            "represent; scale them down.",
             "model_too_large",
         )
     values.setflags(write=False)
@@ -170,7 +170,7 @@ def ranker_text(model: LinearModel, trained: Mapping[str, Any] | None = None) ->
     content = {
         "format": FORMAT,
         "version": VERSION,
-        "score": "sum of coefficient x feature; features not listed count 0",
+        "score": "sum of coefficient x feature; features not listed count as 0",
         "feature_ids": model.feature_ids.tolist(),
         "coefficients": model.coefficients.tolist(),
         "C": known.cost if known else None,

@@ -107,14 +107,14 @@ class ScoreFile(NamedTuple):
 
 
 def read_scores(path: str | Path, corpus: Corpus) -> NDArray[np.float64]:
-    """Only the scores of `read_score_file`."""
+    """Only the scores from `read_score_file`."""
     return read_score_file(path, corpus).scores
 
 
 def parse_scores(
     text: str | bytes, corpus: Corpus, name: str = "the score file"
 ) -> NDArray[np.float64]:
-    """Only the scores of `parse_score_file`."""
+    """Only the scores from `parse_score_file`."""
     return parse_score_file(text, corpus, name).scores
 
 

@@ -180,7 +180,7 @@ class CandidateTable:
         if self._candidate is None and corpus.document_ids is None:
             raise InputError(
                 f"{name} names documents by id, but the corpus has no document ids (comments '# "
-                "docid = X'); give a column candidate with each document's place within its query, "
+                "docid = X'); give a candidate column with each document's place within its query, "
                 "counted from 1.",
                 "no_document_ids",
             )
@@ -251,7 +251,7 @@ class CandidateTable:
             if given.count(str(name)) != 1:
                 raise InputError(
                     f"{place}: query {quoted(cells[self._query])} has {given.count(str(name))} "
-                    f"documents {quoted(name)}; there must be exactly one.",
+                    f"documents named {quoted(name)}; there must be exactly one.",
                     "unknown_document",
                 )
             return start + given.index(str(name))
@@ -259,8 +259,8 @@ class CandidateTable:
         candidate = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
         if not 1 <= candidate <= stop - start:
             raise InputError(
-                f"{place}: candidate {quoted(text)} of query {quoted(cells[self._query])}; give a "
-                f"whole number from 1 to {stop - start}.",
+                f"{place}: query {quoted(cells[self._query])} has no candidate {quoted(text)}; "
+                f"give a whole number from 1 to {stop - start}.",
                 "unknown_candidate",
             )
         document = start + candidate - 1

@@ -134,7 +134,7 @@ def _judged(text: str, corpus: Corpus, name: str) -> tuple[NDArray[np.int16], in
     if not judged:
         query, document = next(_names(corpus))
         raise InputError(
-            f"{name} does not judge any document of the corpus, such as {quoted(document)} of "
+            f"{name} does not judge any document in the corpus, such as {quoted(document)} of "
             f"query {quoted(query)}; use the same ids in both.",
             "no_document",
         )
@@ -185,7 +185,8 @@ def _lines(
         if len(cells) != width:
             wanted = "query Q0 document rank score tag" if width == 6 else "query 0 document grade"
             raise InputError(
-                f"{place} has {counted(len(cells), 'cell')}; it must be {wanted}.", "cells_missing"
+                f"{place} has {counted(len(cells), 'cell')}; the line must be {wanted}.",
+                "cells_missing",
             )
         row = document_of.get((cells[0], cells[2]))
         if row is None:
@@ -194,9 +195,9 @@ def _lines(
             tag, tagged = tag or cells[5], tagged or number
             if cells[5] != tag:
                 raise InputError(
-                    f"{name} has lines of two runs, {quoted(tag)} (line {tagged}) and "
+                    f"{name} has lines from two runs, {quoted(tag)} (line {tagged}) and "
                     f"{quoted(cells[5])} (line {number}), whose scores cannot be compared; give a "
-                    "file of one run.",
+                    "file with one run.",
                     "several_runs",
                 )
         if seen[row]:

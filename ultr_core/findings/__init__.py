@@ -1,4 +1,4 @@
-"""What was found: one type for checks of proofs, of claims and figures, and of a reader's files.
+"""Findings: one type for checks of proofs, of claims and figures, and of a reader's files.
 
 Finding("The gap is 1e-4.", 1e-4, tolerance=1e-3).outcome        # holds
 Finding.of_file("clicks", "Clicks", 0, "stop", "There is no click.").severity

@@ -15,7 +15,7 @@ OUTCOMES: tuple[Outcome, ...] = ("holds", "does not hold", "open", "not checkabl
 
 Severity = Literal["good", "warning", "stop"]
 SEVERITIES: tuple[Severity, ...] = ("good", "warning", "stop")
-"""Of a reader's file, from best to worst: use it; read this first; it cannot be used as it is."""
+"""Ratings of a reader's file, best first: use it; read this first; it cannot be used as it is."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def compared(
 
 
 def all_of(outcomes: Iterable[Outcome]) -> Outcome:
-    """The outcome of several parts: the first of fails, not checkable, open, holds that occurs."""
+    """The worst outcome of several parts: fails, then not checkable, open and holds."""
     found = set(outcomes)
     worst_first: tuple[Outcome, ...] = ("does not hold", "not checkable", "open", "holds")
     return next((outcome for outcome in worst_first if outcome in found), "not checkable")

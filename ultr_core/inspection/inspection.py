@@ -78,7 +78,7 @@ def reader_notes(notices: Iterable[str]) -> tuple[Finding, ...]:
 
 @dataclass(frozen=True)
 class Inspection:
-    """What was found in one of the user's files, before anything is trained.
+    """The findings on one of the user's files, before anything is trained.
 
     kind: what it is. name: the user's name for it. format: the file format, in words. counts: its
     sizes, by stable name. findings: the checks, in reading order.
@@ -98,7 +98,7 @@ class Inspection:
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """The findings that are not good."""
+        """The findings whose severity is not "good"."""
         return tuple(finding for finding in self.findings if finding.severity != "good")
 
     def finding(self, key: str) -> Finding:

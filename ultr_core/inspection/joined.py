@@ -61,10 +61,10 @@ class JoinedLog:
     """The part of a log that matches a corpus, ready for a learner.
 
     clicks: counted by document and rank, with the draws of each query; a `GroupedLog` if the log
-    has sessions. A log that was read by clicks above has them as context, and has groups of
-    presentations if it has no sessions; the contexts of a log are its context. overlap: what was
-    joined and what was not. notices: sentences for the user. lost: one sentence if rows of the log
-    cannot be used, or "".
+    has sessions. A log that was read with the clicks above each row has their number as context,
+    and has groups of presentations if it has no sessions; other contexts are kept. overlap: what
+    was joined and what was not. notices: sentences for the user. lost: one sentence if rows of the
+    log cannot be used, or "".
     """
 
     clicks: ClickLog
@@ -142,7 +142,7 @@ def join_log(
     if not draws.any():
         raise InputError(
             f"No row of the log for a query of {name} has an impression; the impressions column "
-            "must be above 0 if something was shown."
+            "must be above 0 where something was shown."
         )
     overlap = _overlap(log, corpus, shown, query_of, document)
     kept: tuple[str, ...] = ()

@@ -49,7 +49,7 @@ def inspect_corpus(
     relevant_grade: int = 3,
     notices: Sequence[str] = (),
 ) -> Inspection:
-    """Check candidates, grades, features and ids of a corpus.
+    """Check the candidates, grades, features and ids of a corpus.
 
     relevant_grade: the lowest relevant grade; if no grade is that high, another threshold is chosen
     and reported. notices: sentences from reading the file, each of which becomes a finding. Queries
@@ -184,8 +184,8 @@ def _repeats(given: _Judged) -> Seen:
     rest = f", {regraded:,} of them with a different grade; no ranker can tell them apart."
     return graded(
         repeated,
-        f"{counted(repeated, 'document has', 'documents have')} exactly the features of another "
-        f"candidate of the same query{rest if repeated else '.'}",
+        f"{counted(repeated, 'document has', 'documents have')} exactly the same features as "
+        f"another candidate of the same query{rest if repeated else '.'}",
         warning=repeated > 0,
     )
 

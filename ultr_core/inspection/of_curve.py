@@ -46,7 +46,7 @@ def inspect_curve(
 
 
 def rescaled_notice(values: Sequence[float] | NDArray[np.float64]) -> tuple[str, ...]:
-    """A sentence if numbers for ranks exceed 1 and so are not probabilities."""
+    """A sentence if a rank's number exceeds 1, so that the numbers are not probabilities."""
     top = max(values, default=0.0)
     if not top > 1:
         return ()
@@ -69,10 +69,11 @@ def _zeros(numbers: NDArray[np.float64]) -> Seen:
     if not zero.size:
         return good(0, "No propensity is 0.")
     names = ", ".join(map(str, zero[:5].tolist())) + (", ..." if zero.size > 5 else "")
+    at = "position" if zero.size == 1 else "positions"
     return stop(
         int(zero.size),
-        f"The propensity is 0 at position {names}, so a click there has an infinite weight; give a "
-        "number above 0 or clip.",
+        f"The propensity is 0 at {at} {names}, so a click there has an infinite weight; give a "
+        "number above 0, or clip.",
     )
 
 

@@ -145,7 +145,7 @@ def is_log(
 def kind_of(
     source: Source, columns: Mapping[str, str] | None = None, encoding: str | None = None
 ) -> Kind:
-    """What a file is, by its content; raises InputError if it is not recognised.
+    """The kind of a file, judged by its content; raises InputError if it is not recognised.
 
     columns, encoding: for a click log, if the user gives them.
     """

@@ -55,16 +55,16 @@ _MANY_LOST = 0.5  # share of rows left out from which the log is not to be trust
 
 
 def inspect_log(log: PresentationLog, *, name: str = "the click log") -> Inspection:
-    """Check rows, positions, clicks, rank changes and propensities of a click log."""
+    """Check the rows, positions, clicks, rank changes and propensities of a click log."""
     return Inspection("log", name, log.format, found_by(CHECKS, log), log.counts())
 
 
 def own_curve(log: PresentationLog) -> list[float]:
-    """The log's own propensities by rank, [last position], if they can be examination.
+    """The log's propensities by rank, [last position], if they can be examination probabilities.
 
     A position that never occurs gets the value of the position above it. Raises InputError if the
-    log has no propensities, if they cannot be examination (see `inspect_log`), or if there are
-    more than ``CURVE_RANKS``.
+    log has no propensities, if they cannot be examination probabilities (see `inspect_log`), or if
+    there are more than ``CURVE_RANKS``.
     """
     found = _propensities(log)
     if found is None:
@@ -601,7 +601,7 @@ def _propensities(log: PresentationLog) -> Seen | None:
     low, high = _by_position(log, usable)
     varies = high > low * (1 + 1e-9)
     if not usable.any():
-        return stop(0, f"The column {column} does not contain a number.")
+        return stop(0, f"The column {column} does not contain any numbers.")
     if outside.any():
         row = int(np.argmax(outside))
         return stop(
@@ -656,7 +656,7 @@ def _or_lost(
 CHECKS = (
     Check("columns", "Columns", _columns),
     Check("columns_not_used", "Columns that are not used", _columns_not_used),
-    Check("longer", "Rows with more columns", _longer),
+    Check("longer", "Rows with surplus values", _longer),
     Check("copies", "Files with the same content", _copies),
     Check("unused", "What was not used", _unused),
     Check("events", "Views and clicks", _events),

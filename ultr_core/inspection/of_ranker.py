@@ -101,7 +101,9 @@ def _on_corpus(
     except InputError as error:
         return (Finding.of_file(*FEATURES, 0, "stop", Remark(str(error), error.about)),)
     common = int(np.intersect1d(ranker.feature_ids, corpus.feature_ids).size)
-    words = " ".join(notices) or f"Ranker and corpus share the same {counted(common, 'feature')}."
+    words = " ".join(notices) or (
+        f"The ranker and the corpus have the same {counted(common, 'feature')}."
+    )
     features = Finding.of_file(*FEATURES, common, "warning" if notices else "good", words)
     return (features, *_of_scores(model.score(corpus), corpus, name))
 

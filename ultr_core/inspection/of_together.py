@@ -139,7 +139,7 @@ class Unshown:
 
     @property
     def lists_in_words(self) -> str:
-        """How many lists leave out candidates that others show, up to the verb."""
+        """How many lists leave out what others show, as a clause that ends with the verb."""
         found = part_of(self.lists, self.draws, "list", does="leaves out", do="leave out")
         return found if self.lists_known else f"At least {found}"
 
@@ -195,12 +195,12 @@ def _never_shown(found: Unshown, lost: str = "") -> Seen:
         )
     if not told:
         if found.candidates == 1:
-            return good(0, "The one candidate of the query in the log was shown.")
+            return good(0, "The only candidate of the query in the log was shown.")
         words = f"All {found.candidates:,} candidates of the queries in the log were shown."
         if found.left_out:
             words += (
-                " Each counts by its examination over all presentations, including those that left "
-                "it out."
+                " Their examination is averaged over all presentations, including those that left "
+                "them out."
             )
         return good(0, words)
     if found.sees == "fit":
@@ -312,7 +312,7 @@ def _lists_leaving_out(log: ClickLog, left_out: NDArray[np.float64]) -> tuple[in
 
 
 def seen_impressions(log: ClickLog, curve: ExaminationCurve | None = None) -> NDArray[np.float64]:
-    """Impressions of each document where users look, float64 [documents]; None for everywhere."""
+    """Impressions of each document where users look (without a curve, all), float64 [documents]."""
     looked = log.impressions
     if curve is not None:
         looked = looked * (row_propensities(curve, log) > 0)
@@ -453,8 +453,8 @@ def inspect_together(
     means no threshold, and the clipped estimator is then IPS. Without a curve, or with an estimator
     that needs none, weights are not checked. from_pairs: whether pairs are counted, for a learner
     that learns from them. sees: what the judge of a verdict divides by, None if the same as the
-    estimator. continuation: lambda of users who leave after a click, for a log by clicks above.
-    Raises InputError for a clip outside [0, 1].
+    estimator. continuation: lambda of users who leave after a click, for a log counted by clicks
+    above. Raises InputError for a clip outside [0, 1].
     """
     log, sees = joined.clicks, sees or sees_of(estimator)
     if estimator.fits_relevance and "curve" in estimator.needs:
@@ -572,7 +572,8 @@ def _pairs(given: _Together) -> Seen | None:
             "learn from and no ranker can be trained.",
         )
     pairs = float((clicked * (sizes - 1)).sum())
-    rest = f"; {counted(lost, 'click')} on one-candidate queries gave none." if lost else "."
+    one, many = "click on a one-candidate query gives", "clicks on one-candidate queries give"
+    rest = f"; {counted(lost, one, many)} none." if lost else "."
     return graded(
         pairs,
         f"{counted(useful, 'click gives', 'clicks give')} "
@@ -669,7 +670,7 @@ def _heaviest(given: _Together) -> Seen | None:
 
 
 CHECKS: tuple[Check[_Together], ...] = (
-    Check("queries_in_corpus", "Queries of the log in the corpus", _queries),
+    Check("queries_in_corpus", "Log queries in the corpus", _queries),
     Check("clicks_in_corpus", "Clicks that can be used", _usable_clicks),
     Check("clicks_outside", "Clicks outside the candidate sets", _outside),
     Check(UNSHOWN.key, UNSHOWN.title, lambda given: _never_shown(given.unshown, given.joined.lost)),

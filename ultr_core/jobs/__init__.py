@@ -1,8 +1,8 @@
 """Everything that the lab can do, one file per job: its command line, its notebook, its link.
 
-A job is a line of :data:`JOBS` and the module of that name, whose ``JOB`` defines the rest. Only
-the requested job's module is imported, and what its call alone needs is imported in the call, so
-that help and simple commands start at once.
+A job is an entry in :data:`JOBS` and the module of that name, whose ``JOB`` defines the rest. Only
+the requested job's module is imported, and modules that only its call needs are imported in the
+call, so that help and simple commands start at once.
 """
 
 from __future__ import annotations

@@ -34,10 +34,10 @@ from ultr_core.jobs.own_files import (
 
 _NOTES = (
     "Exits with 0 after printing counts and verdicts (good, warning, stop), or with 2 if a file "
-    "cannot be read, and one sentence for each such file that says what is wrong and where. --json "
-    "prints {files: [...], refused: [...]}; each file has kind, name, format, verdict, sentence, "
-    "counts and findings; each finding has key, label, value, verdict and words; refused has name "
-    "and words of each file that cannot be read."
+    "cannot be read, after one sentence for each such file that says what is wrong and where. "
+    "--json prints {files: [...], refused: [...]}; each file has kind, name, format, verdict, "
+    "sentence, counts and findings; each finding has key, label, value, verdict and words; refused "
+    "has the name and words of each file that cannot be read."
 )
 
 

@@ -235,7 +235,7 @@ def _readings(place: str) -> list[Cell]:
     return [
         words(
             """
-            ## A passage of the paper that can be read in two ways
+            ## A passage in the paper that can be read in two ways
 
             Both readings, computed on a small corpus.
             """

@@ -163,7 +163,7 @@ def _write_training(work: _Work, corpus: Corpus, weights: Weights) -> str:
     lines = write_proprank(work.given.output, corpus, weights)
     rankings = int((weights.values > 0).sum())
     return (
-        f"{counted(rankings, 'ranking')} in {counted(lines, 'line')}, for training examples: "
+        f"{counted(rankings, 'ranking')} in {counted(lines, 'line')}; training examples: "
         f"{weights.clicks:,.10g}"
     )
 

@@ -162,7 +162,7 @@ class Evidence:
             print(finding_line(finding))
         good = len(self.checks.findings) - len(self.checks.warnings)
         other = "other check" if self.checks.warnings else "check"
-        print(f"  {'good':8}{counted(good, other)} of log, corpus and propensities.")
+        print(f"  {'good':8}{counted(good, other)} of the log, corpus and propensities.")
 
 
 def _independent(intervals: str) -> str:
@@ -271,8 +271,8 @@ JOB = Job(
         ),
         File(
             "scores", "",
-            help="instead of a ranker: scores: one per row of the corpus, as a table, or as a TREC "
-            "run",
+            help="scores to judge instead of a ranker: one per row of the corpus, as a table, or "
+            "as a TREC run",
         ),
         replace(
             METHOD, default="",

@@ -93,7 +93,7 @@ WEIGHTS_ONLY = ("method", "clip", "logger_scores")
 _SCORES = (".txt", ".scores", ".csv", ".run", ".trec")
 _OUTPUTS = {
     "out": (
-        "write the ranker as JSON: feature ids, weights, C, certificate; trees as LightGBM does",
+        "write the ranker as JSON: feature ids, weights, C, certificate; trees in LightGBM format",
         (),  # it depends on the learner
     ),
     "svm_light_out": (
@@ -106,8 +106,8 @@ _OUTPUTS = {
         _SCORES,
     ),
     "fold_scores_out": (
-        "score each query by a ranker trained without its fold, so that evaluate can judge on the "
-        "same clicks without optimistic bias",
+        "score each query with a ranker trained without its fold, so that evaluate can judge on "
+        "the same clicks without optimistic bias",
         _SCORES,
     ),
     "weights_out": ("write the weight of each clicked document as CSV", (".csv",)),

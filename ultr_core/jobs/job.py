@@ -328,7 +328,7 @@ def _idle_note(settings: Settings, asked: Mapping[str, str]) -> tuple[str, ...]:
     if not idle:
         return ()
     has = "has" if len(idle) == 1 else "have"
-    return (f"{', '.join(idle)} {has} no effect on the users {settings.users}.",)
+    return (f"{', '.join(idle)} {has} no effect with {option_of('users')} {settings.users}.",)
 
 
 def _belief_note(settings: Settings, asked: Mapping[str, str]) -> tuple[str, ...]:

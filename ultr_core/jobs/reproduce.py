@@ -165,7 +165,7 @@ def _folder(path: str) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(
-            f"The directory {named(path)} of --out cannot be created: {error.strerror}."
+            f"The directory {named(path)} for --out cannot be created: {error.strerror}."
         ) from None
     return folder
 

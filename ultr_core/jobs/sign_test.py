@@ -43,7 +43,8 @@ class Tested:
         more = "more comparisons than anyone can run."
         print(test.sentence)
         print(
-            f"Relative risk {test.relative_risk:.3f}, compared with equally many wins and losses."
+            f"Relative risk {test.relative_risk:.3f}, "
+            "compared with equal numbers of wins and losses."
         )
         print(
             f"Power at this win share {test.power:.0%}; a power of 80% takes "

@@ -67,7 +67,7 @@ class Written:
     def show(self) -> None:
         """Print it."""
         print(
-            f"{counted(self.clicks.clicks, 'click')} of "
+            f"{counted(self.clicks.clicks, 'click')} from "
             f"{counted(self.query_draws, 'presentation')} on {self.corpus}, served by "
             f"{counted(len(self.clicks.logs), 'production ranker')}, written to "
             f"{named(self.out)}."

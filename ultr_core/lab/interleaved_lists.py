@@ -39,7 +39,7 @@ SCHEMES: tuple[Scheme, ...] = ("balanced", "team-draft", "probabilistic")
 SCHEME = Choice(
     "scheme", "Interleaving",
     dict(zip(SCHEMES, ("Balanced (paper)", "Team draft", "Probabilistic"), strict=True)),
-    help="Balanced: the lists take turns, judged by clicks within the same depth of both lists. "
+    help="Balanced: the lists take turns, judged by clicks down to the same depth in both. "
     "Team draft: each ranker picks in turn, judged by whose picks are clicked. Probabilistic: each "
     "place is filled by one of the rankers at random, most often with a document it ranks high; a "
     "click counts for the ranker more likely to have put the document there.",

@@ -128,7 +128,7 @@ class Lab:
 
     @property
     def users(self) -> PositionModel:
-        """The users of the settings: the position model with click noise."""
+        """The users that the settings describe: the position model with click noise."""
         return user_model(self.settings)
 
     def world(self) -> World:
@@ -280,7 +280,7 @@ class Lab:
     ) -> MethodResult:
         """The estimate of one of ``PROPENSITY_METHODS`` from the design's traffic.
 
-        ``users``: by default those of the settings.
+        ``users``: by default those in the settings.
         """
         clicking = self.users if users is None else users
         return self.remember(

@@ -44,7 +44,7 @@ from ultr_core.words import with_minus
 
 
 def true_curve(settings: Settings) -> MeasuredCurve:
-    """How the users examine: the given curve, or p_r = (1/r)^η (section 5.1)."""
+    """How the users examine ranks: the given curve, or p_r = (1/r)^η (section 5.1)."""
     return _curve(settings.curve, settings.eta)
 
 

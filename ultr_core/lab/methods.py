@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FloatArray = NDArray[np.float64]
 
 WORLD_FIELDS = ("corpus_seed", "relevant_grade")
-"""Settings that corpus, production ranker and skyline depend on."""
+"""Settings that the corpus, the production ranker and the skyline depend on."""
 
 LOG_FIELDS = (
     *WORLD_FIELDS, "eta", "curve", "eps_minus", "eps_plus", "clicks", "seed",

@@ -164,7 +164,7 @@ class RiskPicture:
 
     @property
     def weights_alike(self) -> bool:
-        """Whether every click has the same weight, so that the effective number is all of them."""
+        """Whether all clicks weigh the same, so that the effective sample size is their number."""
         return math.isclose(self.weighted.effective_sample_size, self.clicks)
 
     def preferred(self, estimates: EstimatedRisks) -> tuple[str, bool]:

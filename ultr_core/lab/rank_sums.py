@@ -24,11 +24,12 @@ MOST_RANKS = 200
 class RankSums:
     """Sums over documents of rank(d | S) - rank(d | production), by presented rank and relevance.
 
-    With the examination p_r of users, the propensity q_r assumed, and Q queries,
+    With users' examination p_r, the assumed propensity q_r, and Q queries,
 
         E[R_hat(S)] - E[R_hat(production)] = (1 / Q) sum_r u_r p_r (eps_plus A_r + eps_minus B_r)
 
-    where u_r is 1 for naive and 1 / q_r for IPS (equations 3 and 5 with the noise of section 5.2).
+    where u_r is 1 for the naive estimate and 1 / q_r for IPS (equations 3 and 5 with the noise of
+    section 5.2).
 
     Attributes:
         ranks: float64 [ranks]; beyond ``MOST_RANKS`` one entry stands for a range, and sums are
@@ -36,7 +37,7 @@ class RankSums:
         relevant, others: A and B, float64 [rankers, ranks].
         true_risk: float64 [rankers], minus that of production.
         queries: Q.
-        shown: relevance by rank of the results of one list, with relevant results at the top and
+        shown: relevance by rank of the results in one list, with relevant results at the top and
         further down.
     """
 

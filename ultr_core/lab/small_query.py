@@ -13,7 +13,7 @@ from ultr_core.settings import Settings
 
 
 def small_world(settings: Settings, texts: Mapping[str, str] = MappingProxyType({})) -> SmallWorld:
-    """The small query of ``texts`` (keys as in a link), with curves and noise of ``settings``.
+    """The small query in ``texts`` (keys as in a link), with curves and noise from ``settings``.
 
     A curve or noise named in ``texts`` takes precedence; if the assumed curve is empty and an
     examination curve is given, the learner assumes that curve. Raises InputError as

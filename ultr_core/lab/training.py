@@ -171,8 +171,8 @@ class TrainedMethod:
 
     ``cost`` is the C (of trees, their number) and ``clip`` the tau that validation chose, ``gap``
     the relative duality gap of the fit, ``clicks`` and ``query_draws`` the size of the training
-    log; ``estimator`` is the key of what weighted the clicks, and ``by_rank`` the test of a fitted
-    relevance.
+    log; ``estimator`` is the key of the estimator that weighted the clicks, and ``by_rank`` the
+    test of a fitted relevance.
     """
 
     method: str

@@ -27,7 +27,7 @@ ROUNDING_IS_SMALL = 1e-3
 class Certificate:
     """Objective, lower bound and cost of a fit.
 
-    ``primal`` is the objective P(w), ``dual`` a lower bound for every w, and
+    ``primal`` is the objective P(w), ``dual`` a lower bound on it for every w, and
     ``gap = (primal - dual) / primal`` bounds the relative suboptimality; all three are computed in
     float64 after the solver has stopped. If the requested gap was 1e-3 or more, ``primal`` is an
     upper bound on P(w), above it by a share of at most 1e-4 (usually about 1e-5), which allows for

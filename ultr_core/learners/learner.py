@@ -98,10 +98,10 @@ class Learner:
     a query with one candidate. level: whether it also fits a number that is added to every score,
     and so no part of its ranker; its objective takes that as one more coefficient, the last.
 
-    The objective is 1/2 w.w + (C / n) times a loss of the weighted documents, n being
-    ``weights.clicks``: the larger C, the closer the fit to the clicks. The loss of several queries
-    is the sum of their losses. The part that depends on w is linear in the weights, up to a term
-    without them, so unbiased weights leave it unbiased (section 4).
+    The objective is 1/2 w.w + (C / n) times a loss of the weighted documents, where n
+    is ``weights.clicks``: the larger C, the closer the fit to the clicks. The loss of several
+    queries is the sum of their losses. The part that depends on w is linear in the weights, up to a
+    term without them, so unbiased weights leave it unbiased (section 4).
 
     Its rankers are `LinearRanker`; a certificate other than the duality gap names its ``measure``.
     """

@@ -94,10 +94,10 @@ def check_weights(values: NDArray[np.float64], clicks: float) -> None:
     heaviest = float(values[document]) if len(values) else 0.0
     if heaviest > 0 and not SMALLEST_WEIGHT <= heaviest / clicks <= LARGEST_WEIGHT:
         raise InputError(
-            f"The largest weight is {heaviest:g}, of document {document} (counted from 0), with "
+            f"The largest weight is {heaviest:g}, for document {document} (counted from 0), with "
             f"{clicks:g} training examples; their ratio must be from "
-            f"{SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g}, so rescale the weights or correct their "
-            "number."
+            f"{SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g}, so rescale the weights or correct the "
+            "number of examples."
         )
 
 
@@ -152,7 +152,7 @@ def require_pairs(chosen: NDArray[np.bool_], query_offsets: NDArray[np.int64], m
     chosen: bool [documents], those with a weight. query_offsets: int64 [queries + 1].
     """
     pairs = query_sums(chosen, query_offsets) @ (np.diff(query_offsets) - 1)
-    most.require(int(pairs), "What there is to learn from")
+    most.require(int(pairs), "The training data")
 
 
 def _number(value: object) -> float:

@@ -59,7 +59,7 @@ class LinearModel:
 
 
 def score_many(models: Sequence[LinearModel], corpus: Corpus) -> NDArray[np.float64]:
-    """Scores [models, documents], reading the features once; each row equals ``score``.
+    """Scores [models, documents]; features are read once, and each row equals ``score``.
 
     Raises InputError as ``LinearModel.score`` does, and if there is no model.
     """
@@ -111,19 +111,19 @@ def fit_ranker(
     equals svm_rank's option -c if every click is a separate ranking.
 
     ``method`` "newton" is the fast solver (with more than 800 features it begins with cutting
-    planes); "cutting-plane" is the algorithm of the paper's reference; it is slower, and passes
-    each constraint it adds to the callback. Both reach the same optimum.
+    planes); "cutting-plane" is the algorithm that the paper cites; it is slower, and gives the
+    callback each constraint that it adds. Both reach the same optimum.
 
     A fit that stops far from the optimum is tried again along a path of smaller costs.
     ``initial`` is a ranker to start from. ``callback`` receives a Progress after each iteration;
     if it returns True, the best ranker so far is returned with its gap. The result depends on
     ``seed`` only within the tolerance, and never on the number of threads.
 
-    Raises InputError for weights of another corpus, an initial ranker with other features, weights
-    that give no pair, too many features and documents, and features, weights, cost or tolerance
-    outside the limits within which a gap can be certified.
+    Raises InputError for weights made for another corpus, an initial ranker with other features,
+    weights that give no pair, too many features and documents, and features, weights, cost or
+    tolerance outside the limits within which a gap can be certified.
 
-    Two queries in which the second feature marks what is relevant:
+    Two queries in which the second feature marks the relevant document:
 
     >>> from ultr_core.files import parse_corpus
     >>> from ultr_core.propensity import full_information_weights
@@ -230,7 +230,7 @@ def fit_path(
 ) -> tuple[LinearRanker, ...]:
     """One ranker for each value of C, in the order given, each with its own certificate.
 
-    Solves from the smallest C upwards, every fit starting from the previous fit: its weights, its
+    Solves from the smallest C upwards. Each fit starts from the previous fit: its weights, its
     scores and its dual points, which stay feasible at another C once multiplied by the ratio of
     the two. If a callback stops the path, costs that were not started are left out. Raises
     InputError as ``fit_ranker`` does.

@@ -15,7 +15,7 @@ from ultr_core.learners.squared import SQUARED
 SVM = Learner(
     "svm",
     "Ranking SVM",
-    "Minimises the weighted hinge loss over all pairs of a clicked and another document of its "
+    "Minimises the weighted hinge loss over all pairs of a clicked document and another of its "
     "query.",
     "section 6 of Joachims, Swaminathan and Schnabel (2017)",
     fit_ranker,
