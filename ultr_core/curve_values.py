@@ -70,7 +70,7 @@ class CurveField(Field):
             if top <= 0 or not value / top >= _LEAST:
                 raise InputError(
                     f"{self.label} has {value:g} at rank {rank}; every rank needs a number above "
-                    f"0, at least {LEAST_RATIO:.6f} of the largest, because clicks there are "
+                    f"0, at least {LEAST_RATIO:.6f} times the largest, because clicks there are "
                     "divided by it.",
                     self.name,
                 )

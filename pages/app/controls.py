@@ -134,7 +134,7 @@ def _presets(current: Settings | InputError) -> None:
         placeholder=here.name if here else "your own settings",
         on_change=_apply_preset,
         args=(key,),
-        help="Settings of the paper's figures and of its live search engine.",
+        help="Settings from the paper's figures and its live search engine.",
     )
     if here:
         st.markdown(here.watch)

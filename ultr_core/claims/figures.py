@@ -83,7 +83,7 @@ def _production(lab: Lab) -> Finding:
     share = len(chosen) / corpus.n_queries
     few = compared(share, "=", PRODUCTION_SHARE, max(HALF_A_PERCENT, 1 / corpus.n_queries))
     return Finding(
-        f"Production has seen the labels of {len(chosen)} of {corpus.n_queries:,} queries, "
+        f"Production has seen the labels for {len(chosen)} of {corpus.n_queries:,} queries, "
         f"{share:.1%}; a ranking SVM retrained on them points in the same direction (cosine "
         f"{cosine:.6f}).",
         cosine,
@@ -112,10 +112,11 @@ def _parts_are_disjoint(lab: Lab) -> Finding:
     """Queries whose candidates, with all their features, occur in two parts of the corpus."""
     splits = lab.world().splits
     parts = [_fingerprints(part) for part in (splits.train, splits.validation, splits.test)]
+    train, validation, test = (f"{len(part):,}" for part in parts)
     shared = sum(len(one & other) for one, other in combinations(parts, 2))
     return Finding(
-        f"Of {' and '.join(f'{len(part):,}' for part in parts)} different queries for training, "
-        f"validation and test, {shared} are in more than one part.",
+        f"Of {train}, {validation} and {test} different queries for training, validation and "
+        f"test, {shared} are in more than one part.",
         float(shared),
     )
 

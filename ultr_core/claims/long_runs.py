@@ -205,7 +205,7 @@ class LongRuns:
     @property
     def source(self) -> str:
         """Which run the numbers come from, in a sentence."""
-        return f"Precomputed result of {self.made}, made by `{self.command}`."
+        return f"Precomputed result from {self.made}, made by `{self.command}`."
 
 
 @lru_cache(maxsize=1)

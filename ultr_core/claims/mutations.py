@@ -445,7 +445,9 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             "The clicks come from users who look at every rank.", training_log=_all_clicked
         ),
         "milder-users": _settings("Users look further down, η = 0.5.", eta=0.5, assumed_eta=0.5),
-        "steeper-users": _settings("Users look less far down, η = 1.5.", eta=1.5, assumed_eta=1.5),
+        "steeper-users": _settings(
+            "Users do not look as far down, η = 1.5.", eta=1.5, assumed_eta=1.5
+        ),
         "no-noise": _settings("Users make no mistakes.", eps_minus=0.0),
         "every-look-clicks": _altered(
             "Users click 37% of the documents they look at, relevant or not.",
@@ -462,15 +464,15 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             uneven_users=lambda _, users, __: replace(users, curve=TableCurve(_STEP)),
         ),
         "trusting-swaps": _altered(
-            "Users of the swap experiment trust the top.",
+            "Users in the swap experiment trust the top.",
             swap_users=lambda *_: TrustBiasModel.published(),
         ),
         "trusting-swap-counts": _altered(
-            "Users of the swap experiment trust the top.",
+            "Users in the swap experiment trust the top.",
             swap_counts=lambda lab, *_: _swaps(lab, TrustBiasModel.published()),
         ),
         "trusting-few-swaps": _altered(
-            "Users of the small swap experiments trust the top.",
+            "Users in the small swap experiments trust the top.",
             few_swaps=_few_swaps(lambda _: TrustBiasModel.published()),
         ),
         "no-trust": _altered(
@@ -482,7 +484,7 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             salience=lambda *_: 2.0,
         ),
         "clicks-everything": _interleaved(
-            "The user of the interleaved list clicks every document.", "L8b", _everything
+            "Users click every document in the interleaved list.", "L8b", _everything
         ),
         "clicks-one-favourite": _interleaved(
             "Users click the document at the top of one ranking, if it is shown.",
@@ -666,7 +668,7 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             "The trees learn nothing.", "trees", lambda row: {"trees": row["production"]}
         ),
         "gate-on-chosen": _runs(
-            "Every ranker is the best of 20 on the clicks that judge it.", "gate", _chosen
+            "Every ranker is the best of 20 on the clicks used to judge it.", "gate", _chosen
         ),
         "gate-not-told": _runs(
             "The gate does not know that the ranker is the best of 20.",

@@ -125,7 +125,7 @@ def _checked_csr(features: Any) -> sparse.csr_array:
         matrix = sparse.csr_array(features.tocsr())
     except (ValueError, IndexError, TypeError) as error:
         raise InputError(
-            f"The sparse matrix of features is broken ({error}); build it again.", "sparse_matrix"
+            f"The sparse feature matrix is broken ({error}); build it again.", "sparse_matrix"
         ) from None
     if not is_checked:
         _require_within(matrix)
@@ -141,7 +141,7 @@ def _require_within(matrix: Any) -> None:
     starts, indices = matrix.indptr, matrix.indices
     if len(starts) != lines + 1 or starts[0] != 0:
         raise InputError(
-            f"The sparse matrix of features has {len(starts)} pointers (indptr) from "
+            f"The sparse feature matrix has {len(starts)} pointers (indptr) from "
             f"{starts[0] if len(starts) else 'nothing'} for {lines} {line}s; give {lines + 1}, "
             "starting at 0.",
             "sparse_matrix",
@@ -151,7 +151,7 @@ def _require_within(matrix: Any) -> None:
     if wrong.size:
         first = int(wrong[0])
         raise InputError(
-            f"The sparse matrix of features has entries {starts[first]} to {starts[first + 1]} "
+            f"The sparse feature matrix has entries {starts[first]} to {starts[first + 1]} "
             f"(indptr) for {line} {first} (counted from 0); pointers must not decrease, nor exceed "
             f"the number of entries, {stored}.",
             "sparse_matrix",
@@ -161,7 +161,7 @@ def _require_within(matrix: Any) -> None:
         entry = int(np.argmax((used < 0) | (used >= places)))
         first = int(np.searchsorted(starts, entry, side="right")) - 1
         raise InputError(
-            f"The sparse matrix of features has an entry in {line} {first}, {place} {used[entry]} "
+            f"The sparse feature matrix has an entry in {line} {first}, {place} {used[entry]} "
             f"(counted from 0), but its {place}s are 0 to {places - 1}.",
             "sparse_matrix",
         )

@@ -115,5 +115,5 @@ def ids_of_comments(
     if different < _MAY_BE_IDS:
         return FoundIds(None)
     return FoundIds(
-        None, f"each row has a comment, such as {quoted(comments[0])}, which may contain its id"
+        None, f"each row has a comment, such as {quoted(comments[0])}, which may be a document id"
     )

@@ -86,7 +86,7 @@ def table_rows(text: str, known: Collection[str], name: str) -> Iterator[tuple[i
         for number, line in enumerate(lines_of(text, name), 1):
             length += len(line)
             if length > ROW_BYTES.most:
-                raise ROW_BYTES.exceeded(f"The row of {name} that reaches line {number}")
+                raise ROW_BYTES.exceeded(f"The row in {name} that reaches line {number}")
             yield line
 
     rows = csv.reader(lines(), delimiter=delimiter)
@@ -228,7 +228,7 @@ class CandidateTable:
             if query is None:
                 raise InputError(
                     f"{place}: the corpus has no query {quoted(cells[self._query])}; give a query "
-                    "id of the corpus.",
+                    "id from the corpus.",
                     "unknown_query",
                 )
             document = self._find(query, cells, place)

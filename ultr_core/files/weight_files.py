@@ -42,7 +42,7 @@ def weights_text(corpus: Corpus, weights: Weights, *, all_documents: bool = Fals
     if len(values) != corpus.n_documents:
         raise InputError(
             f"{counted(len(values), 'weight was', 'weights were')} given for "
-            f"{counted(corpus.n_documents, 'document')}; make them from a click log of this "
+            f"{counted(corpus.n_documents, 'document')}; make them from a click log for this "
             "corpus.",
             "one_weight_each",
         )

@@ -30,7 +30,7 @@ class Overlap:
     """How much of a log matches a corpus.
 
     queries: in the log; queries_joined: those also in the corpus; corpus_queries: in the corpus.
-    impressions, clicks: in the log; *_joined: on candidates of the corpus; *_of_unknown_queries:
+    impressions, clicks: in the log; *_joined: on candidates in the corpus; *_of_unknown_queries:
     for queries that the corpus lacks; *_outside: on documents that are not candidates of their
     query. below_list: impressions at positions below the last candidate of their query.
     unknown_query, outside_document: an example of each, "" if there is none.
@@ -63,7 +63,7 @@ class JoinedLog:
     clicks: counted by document and rank, with the draws of each query; a `GroupedLog` if the log
     has sessions. A log that was read with the clicks above each row has their number as context,
     and has groups of presentations if it has no sessions; other contexts are kept. overlap: what
-    was joined and what was not. notices: sentences for the user. lost: one sentence if rows of the
+    was joined and what was not. notices: sentences for the user. lost: one sentence if rows in the
     log cannot be used, or "".
     """
 
@@ -106,7 +106,7 @@ def join_log(
     taken as an id. shown_whole: keep only queries whose candidates were all shown, in lists long
     enough for them.
 
-    Raises InputError if no query or no document of the log is in the corpus, if the log has no
+    Raises InputError if no query or no document in the log is in the corpus, if the log has no
     query column, if no query is kept, or if the corpus file may contain document ids that were not
     read.
     """
@@ -141,7 +141,7 @@ def join_log(
     draws = _draws(log, query_of, corpus.n_queries)
     if not draws.any():
         raise InputError(
-            f"No row of the log for a query of {name} has an impression; the impressions column "
+            f"No row in the log for a query in {name} has impressions; the impressions column "
             "must be above 0 where something was shown."
         )
     overlap = _overlap(log, corpus, shown, query_of, document)
@@ -198,9 +198,9 @@ def _kept(whole: NDArray[np.bool_], draws: IntArray, name: str) -> str:
     number, drawn = int(np.count_nonzero(whole)), int(np.count_nonzero(draws))
     if not number:
         raise InputError(
-            f"None of the {counted(drawn, 'query', 'queries')} of {name} in the log had all "
-            "candidates shown; log longer lists, or remove documents that users cannot see from "
-            "the corpus.",
+            f"None of the {counted(drawn, 'query', 'queries')} from {name} in the log had all "
+            "candidates shown; log longer lists, or remove from the corpus the documents that "
+            "users cannot see.",
             "none_shown_whole",
         )
     return (
@@ -318,8 +318,8 @@ def _context(log: PresentationLog) -> IntArray | None:
         return log.above
     if log.above is not None:
         raise InputError(
-            "The log has contexts, and clicks above a row were asked for as well; give one of the "
-            "two.",
+            "The log has contexts, but clicks above each row were requested as well; give only "
+            "one of the two.",
             "contexts",
         )
     return np.asarray(log.context, np.int64)
@@ -402,7 +402,7 @@ def _no_document(
     row = int(np.argmax(query_of[query] >= 0))
     shown = quoted(log.document_names[int(title[row])])
     quote = shown[0]
-    about = f"query {quoted(log.query_names[int(query[row])])} of the log shows {shown}"
+    about = f"query {quoted(log.query_names[int(query[row])])} in the log shows {shown}"
     if corpus.document_ids is None:
         return (
             f"No document in the log could be found in {name}, which has no document ids: {about}, "

@@ -128,7 +128,7 @@ def _without_relevant(given: _Judged) -> Seen:
     of_all = f"{without:,} of {counted(corpus.n_queries, 'query', 'queries')}"
     return graded(
         without,
-        f"{of_all} ({share:.0%}) {'has' if without == 1 else 'have'} no document of grade "
+        f"{of_all} ({share:.0%}) {'has' if without == 1 else 'have'} no document with grade "
         f"{threshold} or more. Such queries count as 0 in the risk; NDCG leaves out queries with "
         "no grade above 0.",
         stop=share == 1,
@@ -151,7 +151,7 @@ def _no_pairs(given: _Judged) -> Seen | None:
         )
     return graded(
         without,
-        f"{part_of(without, queries, 'query', 'queries')} documents of one grade only and "
+        f"{part_of(without, queries, 'query', 'queries')} documents of only one grade and "
         f"{'gives' if without == 1 else 'give'} no preference pairs; the others are used.",
         warning=without > _MANY * queries,
     )
@@ -224,7 +224,7 @@ def _document_ids(given: _Judged) -> Seen:
             "the same query; clicks on that id count for its first document.",
         )
     example = quoted(corpus.document_ids[0])
-    return good(different, f"Every document has an id, such as {example}, unique in its query.")
+    return good(different, f"Every document has an id, such as {example}, unique within its query.")
 
 
 CHECKS = (

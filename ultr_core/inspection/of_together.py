@@ -63,10 +63,10 @@ MANY_IN_TOP, MOST_IN_TOP = 0.1, 0.5
 clicks, which say nothing about those, and by a relevance fitted to other documents."""
 
 Sees = Literal["rank", "document", "fit"]
-"""What an estimator divides clicks by, which decides what it misses. With the examination of a
-rank, it misses candidates in presentations that leave them out; with rho, the examination of a
-document over all presentations, candidates that no presentation shows. A fitted relevance counts
-all candidates."""
+"""What an estimator divides clicks by, which determines what it misses. If it divides by the
+examination of a rank, it misses candidates in presentations that leave them out; if by rho, the
+examination of a document over all presentations, it misses candidates that no presentation shows.
+A fitted relevance counts all candidates."""
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ def _never_shown(found: Unshown, lost: str = "") -> Seen:
     words = f"{told[:1].upper()}{told[1:]}"
     if found.clicks_only:
         return warning(
-            None, f"{words}. Risks are for clicked presentations only: do not rely on their level."
+            None, f"{words}. Risks are for clicked presentations only: do not rely on their levels."
         )
     if not told:
         if found.candidates == 1:
@@ -249,7 +249,7 @@ def unshown_candidates(
     """Count what a log leaves out of the candidate sets of its queries.
 
     Equation 5 is unbiased only if every relevant document was shown at a rank with a positive
-    propensity (section 4.1); no amount of data removes the bias of lists that are cut. Weights by
+    propensity (section 4.1); no amount of data removes the bias from cutting lists. Weights by
     document need only rho > 0 (Oosterhuis and de Rijke, SIGIR 2020).
 
     curve: where users look; None for everywhere. sees: what the estimator divides by. rankers: the
@@ -312,7 +312,7 @@ def _lists_leaving_out(log: ClickLog, left_out: NDArray[np.float64]) -> tuple[in
 
 
 def seen_impressions(log: ClickLog, curve: ExaminationCurve | None = None) -> NDArray[np.float64]:
-    """Impressions of each document where users look (without a curve, all), float64 [documents]."""
+    """Impressions of each document where users look (no curve: everywhere), float64 [documents]."""
     looked = log.impressions
     if curve is not None:
         looked = looked * (row_propensities(curve, log) > 0)
@@ -398,8 +398,8 @@ def _below(
 def require_covered(log: ClickLog, curve: ExaminationCurve, name: str = "the curve") -> None:
     """Raise InputError naming the first clicked position that the curve does not cover.
 
-    Propensities of positions that never occur are ignored. Raises InputError as well unless a log
-    of named contexts has a curve for each, and another log a single curve.
+    Propensities of positions that never occur are ignored. Also raises InputError unless a log
+    with named contexts has a curve for each, and any other log has a single curve.
     """
     _require_contexts(log, curve)
     missing = uncovered(log, curve)
@@ -418,18 +418,18 @@ def _require_contexts(log: ClickLog, curve: ExaminationCurve) -> None:
     if of_curve and not log.context_is_given:
         raise InputError(
             f"There is a curve for each of the contexts {in_words(of_curve)}, but the log has no "
-            "column of contexts; say which column has them.",
+            "context column; say which column contains the contexts.",
             "contexts",
         )
     if log.context_is_given and not of_curve:
         raise InputError(
-            "The log has contexts, and one curve was given for all of them; give a curve for each, "
+            "The log has contexts, but one curve was given for all of them; give a curve for each, "
             "or say that no column has contexts.",
             "contexts",
         )
     if of_curve and log.context.max(initial=0) >= len(of_curve):
         raise InputError(
-            f"The log has {int(log.context.max()) + 1} contexts and the curve "
+            f"The log has {int(log.context.max()) + 1} contexts, but the curve has "
             f"{len(of_curve)}; give a curve for each.",
             "contexts",
         )
@@ -447,12 +447,12 @@ def inspect_together(
     sees: Sees | None = None,
     continuation: float = 1.0,
 ) -> Inspection:
-    """Check overlap, candidates never shown, preference pairs, coverage of the curve and weights.
+    """Check overlap, candidates never shown, preference pairs, the curve's coverage and weights.
 
     estimator: the estimator that will weight the clicks; clip: its threshold tau, if it has one; 0
     means no threshold, and the clipped estimator is then IPS. Without a curve, or with an estimator
     that needs none, weights are not checked. from_pairs: whether pairs are counted, for a learner
-    that learns from them. sees: what the judge of a verdict divides by, None if the same as the
+    that learns from them. sees: what the judge of a verdict divides by; None: the same as the
     estimator. continuation: lambda of users who leave after a click, for a log counted by clicks
     above. Raises InputError for a clip outside [0, 1].
     """
@@ -544,7 +544,7 @@ def _usable_clicks(given: _Together) -> Seen:
     return _overlap(
         share,
         f"{overlap.clicks_joined:,} of {counted(overlap.clicks, 'click')} ({share:.0%}) and "
-        f"{shown:.0%} of the impressions are on candidates of the corpus.",
+        f"{shown:.0%} of the impressions are on candidates in the corpus.",
     )
 
 
@@ -568,7 +568,7 @@ def _pairs(given: _Together) -> Seen | None:
     if not useful:
         return stop(
             0,
-            "No click is on a query with a second candidate, so there is no preference pair to "
+            "No click is on a query with a second candidate, so there are no preference pairs to "
             "learn from and no ranker can be trained.",
         )
     pairs = float((clicked * (sizes - 1)).sum())
@@ -616,7 +616,7 @@ def _clipping(given: _Together) -> Seen | None:
     changed, removed = effect.clicks_changed, effect.weight_removed
     return graded(
         changed,
-        f"τ = {belief.clip:g} changes what {changed:,} of {counted(effect.clicks, 'click')} "
+        f"τ = {belief.clip:g} changes how much {changed:,} of {counted(effect.clicks, 'click')} "
         f"{'counts' if changed == 1 else 'count'}, "
         f"{effect.clicks_without_propensity:,} of them with propensity 0; the others "
         f"{'lost' if removed >= 0 else 'gained'} {abs(removed):,.1f} in weight, and the total is "
@@ -664,7 +664,7 @@ def _heaviest(given: _Together) -> Seen | None:
     return graded(
         heavy,
         f"The {HEAVIEST} heaviest clicks carry {told} of the total weight"
-        f"{'; a few clicks decide the estimate, so clip.' if much else '.'}",
+        f"{'; a few clicks dominate the estimate, so clip.' if much else '.'}",
         warning=much,
     )
 

@@ -110,8 +110,8 @@ def _target(source: str, given: Given) -> str:
     if found is None:
         ways = " or ".join(f"{' or '.join(FORMATS[name].endings)} for {name}" for name in targets)
         raise InputError(
-            f"{named(given.output)} has an ending that does not say which format to write; from "
-            f"{source}, end it in {ways}, or name the format with --to.",
+            f"{named(given.output)} has an extension that does not determine the format to write; "
+            f"from {source}, end it in {ways}, or name the format with --to.",
             "no_target_format",
         )
     return found
@@ -155,7 +155,7 @@ def _weights(work: _Work, corpus: Corpus) -> Weights:
         (corpus,), work.given.relevant_grade or PAPER_THRESHOLD
     )
     print_notes(() if notice is None else (notice,))
-    print_notes((f"no --weights given, so each document of grade {grade} or more has weight 1.",))
+    print_notes((f"no --weights given, so each document with grade {grade} or more has weight 1.",))
     return full_information_weights(corpus.relevance(grade))
 
 
@@ -292,7 +292,7 @@ _NOTES = "\n".join(
         "conversions:",
         *(f"  {source:12} to {', '.join(each.targets)}" for source, each in _READ.items()),
         "",
-        "endings of OUT, before .gz, that select a format:",
+        "extensions of OUT, before .gz, that select a format:",
         *(f"  {name:12} {', '.join(each.endings)}" for name, each in FORMATS.items()),
         "",
         "Tables keep ids unchanged, so that they can be read back. Import them into a",
@@ -324,7 +324,7 @@ JOB = Job(
         ),
         Choice(
             "to", "", _NAMED, default="",
-            help="format of OUT; default: chosen from IN and the ending of OUT",
+            help="format of OUT; default: chosen from IN and the extension of OUT",
         ),
         File(
             "weights", "", metavar="FILE.csv",

@@ -74,10 +74,14 @@ def curve_notices(settings: Settings, longest_list: int | None = None) -> tuple[
 
     longest_list: size of the longest candidate list for which the curve is needed; None if unknown.
     """
-    lists = "but lists may be longer" if longest_list is None else f"but lists go to {longest_list}"
+    lists = (
+        "but lists may be longer"
+        if longest_list is None
+        else f"but lists go down to rank {longest_list}"
+    )
     return tuple(
         f"{CURVES[name].label} has ranks 1 to {len(values)}, {lists}: from rank {len(values) + 1} "
-        f"down, the value of rank {len(values)}, {values[-1]:.3g}, is used."
+        f"down, the value at rank {len(values)}, {values[-1]:.3g}, is used."
         for name, values in settings.curves.items()
         if longest_list is None or len(values) < longest_list
     )

@@ -167,8 +167,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "propensity",
                 "Propensity-weighted",
-                "The same ranking SVM; a click counts 1/p, where p is the examination probability "
-                "of its rank.",
+                "The same ranking SVM; a click counts 1/p times, where p is the examination "
+                "probability of its rank.",
                 WEIGHTED_FIELDS,
                 ESTIMATORS["ips"],
             ),
@@ -192,8 +192,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "doubly-robust",
                 "Doubly robust",
-                "The fitted relevance, corrected by clicks that count at most 1/τ; replaced by "
-                "clipped weights if a test by rank rejects the fit.",
+                "The fitted relevance, corrected by clicks that count at most 1/τ times; replaced "
+                "by clipped weights if a test by rank rejects the fit.",
                 WEIGHTED_FIELDS,
                 ESTIMATORS["doubly-robust"],
                 asked=True,
@@ -201,8 +201,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "affine",
                 "Affine",
-                "The same ranking SVM; a click counts 1/α and an impression −β/α, where P(click) "
-                "= α r + β at its rank.",
+                "The same ranking SVM; a click has weight 1/α and an impression −β/α, where "
+                "P(click) = α r + β at its rank.",
                 WEIGHTED_FIELDS,
                 ESTIMATORS["affine"],
                 asked=True,
@@ -218,8 +218,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "policy-aware",
                 "Policy-aware",
-                "The same ranking SVM; a click counts 1/ρ, where ρ is the mean examination of its "
-                "document over all presentations of the query.",
+                "The same ranking SVM; a click counts 1/ρ times, where ρ is the mean examination "
+                "of its document over all presentations of the query.",
                 WEIGHTED_FIELDS,
                 ESTIMATORS["policy-aware"],
                 asked=True,
@@ -228,8 +228,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 "policy-aware-known",
                 "Policy-aware, known ρ",
                 "Policy-aware, with the exact ρ of the logger's distribution over lists, instead "
-                "of "
-                "the ρ of the lists in the log.",
+                "of the ρ of the lists in the log.",
                 WEIGHTED_FIELDS,
                 ESTIMATORS["policy-aware"],
                 asked=True,
@@ -238,8 +237,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "hindsight",
                 "Hindsight",
-                "The same ranking SVM; a click counts 1/(p λ^h), where h is the number of clicks "
-                "above it and λ the probability of continuing after a click.",
+                "The same ranking SVM; a click counts 1/(p λ^h) times, where h is the number of "
+                "clicks above it and λ the probability of continuing after a click.",
                 WEIGHTED_FIELDS,
                 ESTIMATORS["hindsight"],
                 asked=True,
@@ -247,8 +246,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "hindsight-doubly-robust",
                 "Hindsight doubly robust",
-                "Doubly robust, with hindsight propensities and relevance fitted to those "
-                "clicks that have none above them.",
+                "Doubly robust, with hindsight propensities and relevance fitted to the "
+                "clicks with none above them.",
                 WEIGHTED_FIELDS,
                 ESTIMATORS["hindsight-doubly-robust"],
                 asked=True,
@@ -256,7 +255,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "softmax",
                 "Softmax",
-                "The softmax loss over whole lists instead of pairs; a click counts 1/p.",
+                "The softmax loss over whole lists instead of pairs; a click counts 1/p times.",
                 WEIGHTED_FIELDS,
                 ESTIMATORS["ips"],
                 SOFTMAX,

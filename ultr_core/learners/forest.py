@@ -159,7 +159,7 @@ def _trees(blocks: list[str], features: int, name: str) -> Iterator[Tree]:
             good = False
         if not good:
             raise InputError(
-                f"Tree {number} of {name} is damaged, or of a kind that is not read here (linear "
+                f"Tree {number} of {name} is damaged, or of an unsupported kind (linear "
                 f"trees, categories, zeros as missing values, over {_DEEPEST:,} decisions deep).",
                 "tree_model",
             )

@@ -81,7 +81,7 @@ def require_continuation(continuation: float, method: str, log: ClickLog) -> Non
         )
     if log.context_is_given or not log.context.any():
         raise InputError(
-            "The log has no click below another click in the same presentation, so λ has no effect "
+            "The log has no clicks below another in the same presentation, so λ has no effect "
             "on it; count the log by clicks above.",
             "continuation",
         )
@@ -111,7 +111,7 @@ def default_estimator(
     if found.clicks_only or found.withheld or not found.sometimes:
         return usual, ()
     told = (
-        f"{found.lists_in_words} candidates that other lists of the same query show, so "
+        f"{found.lists_in_words} candidates that other lists for the same query show, so "
         f"{_BY_DOCUMENT.label} replaces {usual.label}: it divides by the mean examination of a "
         "document over all presentations."
     )
@@ -236,15 +236,15 @@ def fit_from_log(
     """Train a ranker on a log of this corpus, as section 6 does.
 
     method: one of ``FIT_METHODS``, or "" for `default_estimator`. learner: a key of ``LEARNERS``.
-    cost: the paper's C. If it is None, C is chosen on the clicks of held-out queries by the
+    cost: the paper's C. If it is None, C is chosen on clicks for held-out queries by the
     estimator's own estimate, unclipped if the clicks allow it (sections 7.1 and 7.2), and so is the
     estimator's threshold, if it has one and ``clip`` is None. The held-out queries are the
     ``validation`` queries; without them, ``VALIDATION_SHARE`` of the clicked queries, drawn with
     ``seed``, are held out, and the returned ranker is trained on all queries with the chosen
     values. ``callback`` is called at every iteration of every fit, of which there are `fits_of`
     before close settings are fitted again; it may raise an exception to end them. ``pairs`` limits
-    the number of pairs of a weighted document and another document of its query, for learners that
-    learn from pairs. ``logger_scores`` [documents]: scores from the ranker that showed the
+    the number of pairs of a weighted document and another document for the same query, for learners
+    that learn from pairs. ``logger_scores`` [documents]: scores from the ranker that showed the
     documents, as one more feature for the relevance fit; held-out queries are then drawn from this
     corpus, because no scores are known for ``validation``. ``continuation``: lambda of users who
     leave after a click; the log is then counted by clicks above, and hindsight propensities weight
@@ -253,7 +253,7 @@ def fit_from_log(
     Raises InputError for an unknown method or learner, a clip outside (0, 1] or for a method that
     has none, scores for a method that fits no relevance, a clicked position without a propensity,
     clicks that give no pairs, or more than ``pairs``, if the learner needs pairs, an invalid seed,
-    or a wrong type of log or curve.
+    or a log or curve of the wrong type.
     """
     tell = progress if progress is not None else lambda text: None
     from_pairs = learner_named(learner).from_pairs
@@ -623,20 +623,20 @@ def _require_clicks(log: ClickLog, corpus: Corpus, *, from_pairs: bool) -> tuple
     clicked = log.clicks_per_query > 0
     if not clicked.any():
         raise InputError(
-            "No document of the corpus was clicked, so there is nothing to learn from."
+            "No document in the corpus was clicked, so there is nothing to learn from."
         )
     if not from_pairs:
         return ()
     alone = clicked & (corpus.sizes == 1)
     if alone.sum() == clicked.sum():
         raise InputError(
-            "No clicked query has a second candidate, so there is no preference pair to learn "
+            "No clicked query has a second candidate, so there are no preference pairs to learn "
             "from; add the documents shown with the clicked documents to the corpus."
         )
     if alone.any():
         return (
             f"{part_of(int(alone.sum()), int(clicked.sum()), 'clicked query', 'clicked queries')} "
-            "only one candidate and so no preference pair.",
+            "only one candidate and so no preference pairs.",
         )
     return ()
 
@@ -667,7 +667,7 @@ def fold_scores(
     seed: int = 0,
     callback: Callback | None = None,
 ) -> NDArray[np.float64]:
-    """Scores [documents] of each query from a ranker trained without that query's fold.
+    """Scores [documents] for each query from a ranker trained without that query's fold.
 
     The clicked queries are split into ``FOLDS`` folds (fewer if there are fewer queries), in an
     order drawn with ``seed``; for each fold, a ranker is trained on the clicks of all other queries

@@ -55,7 +55,7 @@ class SmallQuery:
 
     @property
     def difference(self) -> tuple[int, ...]:
-        """The rank difference rank(d|S_1) - rank(d|S_2) [documents] of section 5.2."""
+        """The rank difference rank(d|S_1) - rank(d|S_2) [documents] from section 5.2."""
         return tuple(a - b for a, b in zip(self.new, self.other, strict=True))
 
     @property

@@ -229,7 +229,7 @@ def require_logged(shown: BoolArray, reference: int) -> None:
     )  # fmt: skip
     raise InputError(
         f"Rank {reference} was never logged, so no rank can be compared with it; compare with "
-        f"another, such as rank {first}{shifted}.",
+        f"another rank, such as {first}{shifted}.",
         "reference_not_logged",
     )
 

@@ -63,7 +63,7 @@ def _policy_aware(log: ClickLog, belief: Belief) -> RowNumbers:
         return RowNumbers.dividing_by(realised_exposure(log, row_propensities(belief.curve, log)))
     if known.shape != (log.n_documents,):
         raise InputError(
-            f"There are {known.size:,} exposures for the {log.n_documents:,} documents of the log; "
+            f"There are {known.size:,} exposures for the {log.n_documents:,} documents in the log; "
             "each needs one."
         )
     return RowNumbers.dividing_by(known[log.document])

@@ -95,7 +95,7 @@ class PresentationLog:
     Rows with equal cells are one entry; entries are in the order of query, document and position.
 
     query: numbered from 0. document: query times the number of document names, plus the number of
-    its name, so that a document of two queries counts as two. position: from 1. impressions,
+    its name, so that a document for two queries counts as two. position: from 1. impressions,
     clicks: of all its rows. swap: the rank with which the landmark traded places in this
     presentation, 0 if none was recorded. ranker, context: numbered from 0. propensity: float64
     [entries] as in the file, NaN if there is none; None without that column. group: of the session,
@@ -110,7 +110,7 @@ class PresentationLog:
     longer: rows with more columns than the first line names. copies: files with the same content as
     another file, and the name of that file. contrary: how many clicks have a different position or
     query from their view, and how many clicks have a view. unused: sentences about columns and
-    options that were not used; "" if there are none. header: names of all columns of the first
+    options that were not used; "" if there are none. header: names of all columns in the first
     file. perhaps_sessions: those that may be sessions, if none was read as sessions and the reader
     has not said that there are none. ends: for CSV files whose rows are shown documents, the file's
     name and the query and position of its last row.
@@ -150,7 +150,7 @@ class PresentationLog:
 
     @property
     def not_used(self) -> tuple[str, ...]:
-        """The columns of the first file that were not assigned a meaning."""
+        """The columns in the first file that were not assigned a meaning."""
         used = set(self.columns.values())
         return tuple(name for name in self.header if name.strip() and name not in used)
 
@@ -160,7 +160,7 @@ class PresentationLog:
         rows = sum(fault.rows for fault in self.faults)
         if not rows:
             return ""
-        return f"{counted(rows, 'row')} of the log cannot be used, which may be why."
+        return f"{counted(rows, 'row')} in the log cannot be used, which may be why."
 
     @property
     def contradicted(self) -> str:
@@ -225,13 +225,13 @@ class PresentationLog:
         return _different(np.sort(self.document * self.positions.size + place))
 
     def in_contexts(self, names: Collection[str]) -> PresentationLog:
-        """The entries of some contexts, as a log without contexts; ``rows`` counts those of all.
+        """The entries for some contexts, as a log without contexts; ``rows`` counts rows for all.
 
         Raises InputError for a name that is not in ``context_names``.
         """
         if unknown := next((name for name in names if name not in self.context_names), None):
             raise InputError(
-                f"{quoted(unknown)} is not a context of the log; its contexts are "
+                f"{quoted(unknown)} is not a context in the log; its contexts are "
                 f"{in_words(self.context_names)}.",
                 "pool_contexts",
             )
@@ -251,7 +251,7 @@ class PresentationLog:
         """Raise InputError for a log of clicks only, in which every position looks alike."""
         if self.clicks_only:
             raise InputError(
-                f"Each of the {counted(int(self.impressions.sum()), 'impression')} of the log was "
+                f"Each of the {counted(int(self.impressions.sum()), 'impression')} in the log was "
                 "clicked, so it contains clicks but not what was shown, and examination cannot be "
                 "estimated; add the rows that were shown but not clicked."
             )
@@ -268,7 +268,7 @@ class PresentationLog:
 
     @cached_property
     def session_groups(self) -> IntArray | None:
-        """Group of sessions of each entry, numbered from 0 without gaps, int64 [entries].
+        """Each entry's group of sessions, numbered from 0 without gaps, int64 [entries].
 
         None without sessions, or if all rows are in one group.
         """
@@ -278,7 +278,7 @@ class PresentationLog:
 
     @cached_property
     def groups(self) -> IntArray | None:
-        """Group of sessions, or else of presentations, of each entry, int64 [entries].
+        """Each entry's group of sessions, or else of presentations, int64 [entries].
 
         Numbered from 0 without gaps; None without either, or if all rows are in one group.
         """
@@ -289,13 +289,13 @@ class PresentationLog:
 
     @cached_property
     def display_of_entry(self) -> IntArray:
-        """Row in `displays` of each entry, int64 [entries]."""
+        """Each entry's row in `displays`, int64 [entries]."""
         shown, most = self.displays(), int(self.position.max()) + 1
         keys = shown.document * most + shown.rank
         return np.searchsorted(keys, self.document * most + self.position)
 
     def displays_by_group(self, group: IntArray) -> NDArray[np.float64]:
-        """Impressions and clicks of the rows of `displays` by group, [groups, 2, rows].
+        """Impressions and clicks in the rows of `displays` by group, [groups, 2, rows].
 
         group: int64 [entries], from 0.
         """
@@ -310,15 +310,15 @@ class PresentationLog:
     def swap_counts(self, landmark: int, last_rank: int) -> SwapCounts:
         """The landmark swap experiment that the rows record.
 
-        A row at its presentation's swapped rank is the landmark document; a row at the landmark is
-        the document that moved up; swapped rank = landmark is the control. A query's list is taken
-        to end at the lowest position at which it was logged; if only the two swapped documents are
-        logged, every list is assumed to be long enough. Raises InputError without the column,
-        without any swap or control presentation, and for a log of clicks only.
+        A row at its presentation's swapped rank shows the landmark document; a row at the landmark
+        shows the document that moved up; swapped rank = landmark is the control. A query's list is
+        taken to end at the lowest position at which it was logged; if only the two swapped
+        documents are logged, every list is assumed to be long enough. Raises InputError without the
+        column, without any swap or control presentation, and for a log of clicks only.
         """
         if not self.has_swaps:
             raise InputError(
-                "The log has no column swapped_rank, so there is no swap experiment in it; add the "
+                "The log has no column swapped_rank, so it contains no swap experiment; add the "
                 "rank that the landmark was swapped with, or choose harvesting.",
                 "harvest",
             )

@@ -1,4 +1,4 @@
-"""The risk of a ranker: true, estimated from clicks, and the estimates' exact moments."""
+"""A ranker's risk: true, estimated from clicks, and the estimates' exact moments."""
 
 from typing import TYPE_CHECKING
 

@@ -40,7 +40,7 @@ class GroupEstimates(NamedTuple):
     """Estimates for several rankers, with standard errors by group of sessions.
 
     value, standard_error: float64 [rankers]; low, high: ends of 95% intervals, infinite where
-    ``no_interval`` says why there is none. groups: G. query_draws, effective_sample_size: of the
+    ``no_interval`` says why there is none. groups: G. query_draws, effective_sample_size: for the
     log, the same for every ranker.
     """
 
@@ -70,7 +70,7 @@ def estimates_by_group(
 ) -> GroupEstimates:
     """Estimates for several rankers by a delete-one-group jackknife over groups of sessions.
 
-    With A_g the sum over the rows of group g of rank(d | S) (u clicks + v impressions), and B_g the
+    With A_g the sum over the rows in group g of rank(d | S) (u clicks + v impressions), and B_g the
     presentations of the group, or, if the estimator is normalised, its summed
     u clicks + v impressions:
 
@@ -78,18 +78,18 @@ def estimates_by_group(
         value_g = (A - A_g) / (B - B_g)
         standard_error^2 = (G - 1) / G sum_g (value_g - mean value_g)^2
 
-    (Efron and Tibshirani, 1993, chapter 11, for groups). Nothing is assumed about the rows of one
+    (Efron and Tibshirani, 1993, chapter 11, for groups). Nothing is assumed about the rows in one
     session, only that sessions are independent. If each presentation is a group, each query was
     drawn once and v = 0, the standard error is that of `estimate_risks`.
 
-    Intervals are `difference_ends` of what ranks above 0 (of a normalised estimator: above its
-    value) add and what the others add, where the largest draw is that of the largest group beyond
-    the mean of all; their distances from the value are stretched by t / 1.96, Student's t with
-    G - 1 degrees of freedom. If impressions count (v other than 0), they are value -+ t standard
-    errors. There is no interval for too few clicks, or fewer than ``FEWEST_GROUPS`` groups.
+    Intervals are the `difference_ends` of two sums, over ranks above 0 (for a normalised estimator:
+    above its value) and over the others, where the largest draw is the largest excess of a group
+    over the mean; their distances from the value are stretched by t / 1.96, Student's t with G - 1
+    degrees of freedom. If impressions count (v other than 0), they are value -+ t standard errors.
+    There is no interval for too few clicks, or fewer than ``FEWEST_GROUPS`` groups.
 
-    ranks [rankers, documents] of any sign, so that differences of two rankers' ranks give their
-    difference in value; numbers [rows] as in `estimate_risks`. Raises InputError as
+    ranks [rankers, documents] of any sign, so that differences between two rankers' ranks give
+    their difference in value; numbers [rows] as in `estimate_risks`. Raises InputError as
     `estimate_risks` does, and if the sum B without some group is not above 0.
 
     Measured coverage of its 95% intervals: ``docs/intervals.md``.

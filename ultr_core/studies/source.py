@@ -57,7 +57,7 @@ class WorldSource:
 
     @property
     def lab(self) -> Lab:
-        """The lab of this process with these settings and this corpus."""
+        """This process's lab with these settings and this corpus."""
         return replace(_LAB, settings=self.settings, corpus=self.corpus)
 
 

@@ -75,7 +75,7 @@ def _swapped(walk: Walk, world: SmallWorld) -> str:
 
 def _bound(walk: Walk, world: SmallWorld) -> str:
     return (
-        f"The weighted risk minus its constant, {_line(walk, 1)}, is at most the hinge, "
+        f"The weighted risk minus its constant, {_line(walk, 1)}, is at most the hinge loss, "
         f"{_line(walk, 3)}, which is at most the slacks, {_line(walk, 4)}"
     )
 
@@ -92,7 +92,7 @@ def _hinge(walk: Walk, world: SmallWorld) -> str:
 
 
 def _variance(walk: Walk, world: SmallWorld) -> str:
-    return f"The weighted loss of one user has variance {_line(walk, 1)}"
+    return f"One user's weighted loss has variance {_line(walk, 1)}"
 
 
 def _clipped(walk: Walk, world: SmallWorld) -> str:
@@ -105,7 +105,7 @@ def _clipped(walk: Walk, world: SmallWorld) -> str:
 def _naive(walk: Walk, world: SmallWorld) -> str:
     return (
         f"The naive loss converges to {_line(walk, 1)}, {_line(walk, 4)} away from the limit of "
-        "weighting"
+        "the weighted loss"
     )
 
 

@@ -68,7 +68,7 @@ def noise_keeps_order(ways: Ways) -> Walk:
     )
     write.line(
         r"\sum_d\delta\mathrm{rank}(d)\,(\epsilon_+r(d)+\epsilon_-(1-r(d)))",
-        "An examined document is clicked with ε₊ if it is relevant and with ε₋ if not.",
+        "An examined document is clicked with probability ε₊ if it is relevant, ε₋ if not.",
         dot(world.constant_noise, delta),
         assumes="noise that depends on nothing but relevance",
     )
@@ -129,7 +129,7 @@ def affine_law(ways: Ways) -> Walk:
     )
     write.line(
         r"\sum_d\mathrm{rank}(d|S)\,(\epsilon_+r(d)+\epsilon_-(1-r(d)))",
-        "An examined document is clicked with ε₊ if it is relevant and with ε₋ if not.",
+        "An examined document is clicked with probability ε₊ if it is relevant, ε₋ if not.",
         dot(world.constant_noise, query.new),
         assumes="noise that depends on nothing but relevance",
     )
@@ -217,7 +217,7 @@ def swap_ratio(ways: Ways) -> Walk:
     moved = _click_rate(ways, document, swapped)
     write.line(
         r"P(c(d')=1\,|\,\text{no swap})",
-        f"Click rate at rank {LANDMARK} of a document relevant to {SHARE_RELEVANT} of users.",
+        f"Click rate of a document relevant to {SHARE_RELEVANT} of users, at rank {LANDMARK}.",
         plain,
         "",
     )
