@@ -185,7 +185,7 @@ def _click_dcg(lab: Lab) -> Finding:
     return Finding(
         f"Kendall's τ with the true DCG of {len(truth)} rankers on {offsets.size - 1:,} queries, "
         f"mean of {LOGS} click logs, is {weighted.mean():.3f} for click-DCG weighted by 1/p and "
-        f"{plain.mean():.3f} for unweighted click-DCG; 95% interval of the difference "
+        f"{plain.mean():.3f} for unweighted click-DCG; 95% interval for the difference "
         f"{gained.low:.3f} to {gained.high:.3f}.",
         gained.value,
         ">",

@@ -132,8 +132,8 @@ def _equal_weights_are_naive(lab: Lab) -> Finding:
     )
     worst = float(np.linalg.norm(weighted - naive)) / float(np.linalg.norm(naive))
     return Finding(
-        f"Trained with η′ = 0 on the same clicks, the weighted ranker's coefficients have a "
-        f"relative difference of {worst:.1g} from the naive ranker's.",
+        f"Trained with η′ = 0 on the same clicks, the weighted ranker's coefficients differ "
+        f"from the naive ranker's by {worst:.1g} in relative terms.",
         worst,
         tolerance=ROUNDING,
     )

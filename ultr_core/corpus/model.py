@@ -23,9 +23,9 @@ LARGEST_GRADE = int(np.iinfo(np.int16).max)
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """Candidate documents of a set of queries, with their features and relevance grades.
+    """Candidate documents for a set of queries, with their features and relevance grades.
 
-    Documents of one query are contiguous: query q owns the documents
+    Documents for one query are contiguous: query q owns the documents
     ``query_offsets[q] : query_offsets[q + 1]``. Arrays of the right type are used without a copy
     and made read-only, so that a corpus can be shared.
 
@@ -36,9 +36,8 @@ class Corpus:
         query_ids: [queries] names of the queries; by default numbered from 0.
         document_ids: [documents] names of the documents, or None if there are none.
         feature_ids: int64 [features], increasing; by default numbered from 1.
-        source_rows: int64 [documents], the row (from 0) of the file that each document came from,
-        if the rows of a query were not together in that file; None if the order is that of the
-        file.
+        source_rows: int64 [documents], the row (from 0) in the file that each document came from,
+        if the rows of a query were not together in that file; None if the order is the file's.
         notices: sentences that users of the corpus should see.
         unread_ids: if document_ids is None, why the file may contain document ids after all, as a
         clause; "" if it contains none.
@@ -119,7 +118,7 @@ class Corpus:
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """Candidates of each query, int64 [queries]."""
+        """Number of candidates for each query, int64 [queries]."""
         return np.diff(self.query_offsets)
 
     @property
@@ -146,7 +145,7 @@ class Corpus:
         return self.grades >= threshold
 
     def subset(self, queries: ArrayLike) -> Corpus:
-        """Return the corpus of the given queries, in the order given.
+        """Return the corpus with only the given queries, in the order given.
 
         Args:
             queries: whole numbers [chosen], each from 0 to queries - 1.
@@ -155,7 +154,7 @@ class Corpus:
             InputError: no queries, or a number outside that range.
 
         """
-        chosen = real_numbers(queries, "Query numbers of a subset")
+        chosen = real_numbers(queries, "Query numbers in a subset")
         if chosen.ndim != 1 or chosen.size == 0 or not np.issubdtype(chosen.dtype, np.integer):
             raise InputError("A subset needs a non-empty list of whole query numbers.")
         outside = chosen[(chosen < 0) | (chosen >= self.n_queries)]
@@ -246,7 +245,7 @@ def _as_offsets(values: Any, documents: int) -> NDArray[np.int64]:
     empty = np.flatnonzero(np.diff(offsets) < 1)
     if empty.size:
         raise InputError(
-            f"Query number {empty[0]} (counted from 0) has no document; "
+            f"Query number {empty[0]} (counted from 0) has no documents; "
             "every query needs at least one, so leave it out."
         )
     return offsets

@@ -52,7 +52,7 @@ def comparison_figure(
     """Test risks of all rankers with their intervals over draws.
 
     Unless the comparison is ``complete``, rows are reserved for rankers still being trained.
-    ``pinned`` runs, keyed by a sign, are hollow marks next to these.
+    ``pinned`` runs, keyed by a sign, are drawn as hollow marks next to these.
     """
     return trained_rankers(
         _risks(comparison),
@@ -194,7 +194,7 @@ def interval_dots(
 
     ``rows`` has the columns :data:`COLUMNS`, one row per dot, top to bottom: a key of
     ``METHOD_STYLES`` or ``NEUTRAL_STYLES``, a name, the value with its interval and the value in
-    words. ``level`` is a dash beside the mark of each row, so that it crosses no name; the axis
+    words. ``level`` is a dash beside each row's mark, so that it crosses no name; the axis
     includes it and ``include``.
     ``number`` is the d3 format of the axis.
     """
@@ -256,14 +256,14 @@ def curve_risk_figure(
 
 
 def win_share_figure(result: LiveResult, *, theme: Theme = "light") -> Figure:
-    """Win shares, here (contests with a decided query) and in the paper, with exact intervals."""
+    """Win shares, here (contests with decided queries) and in the paper, with exact intervals."""
     rows = [
         _wins(contest.opponent, f"Here, against {contest.label.removeprefix('the ')}", contest.test)
         for contest in result.contests
         if contest.test.decided
     ]
     rows += [
-        _wins(method, f"The paper, against {method} ranker", sign_test(*counts))
+        _wins(method, f"The paper, against the {method} ranker", sign_test(*counts))
         for method, counts in PAPER_RESULTS.items()
     ]
     return interval_dots(

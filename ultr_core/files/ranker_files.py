@@ -267,13 +267,13 @@ def on_columns_of(
     notices = []
     if len(unknown):
         notices.append(
-            f"The ranker ignores {_counted(unknown)} of the corpus that it does not know "
+            f"The ranker ignores {_counted(unknown)} in the corpus that it does not know "
             f"({some_ids(unknown)})."
         )
     if len(absent):
         notices.append(
-            f"The corpus does not have {_counted(absent)} of the ranker ({some_ids(absent)}); they "
-            "count as 0 in every document."
+            f"The corpus does not have {_counted(absent)} that the ranker uses "
+            f"({some_ids(absent)}); they count as 0 in every document."
         )
     return LinearModel(coefficients, corpus.feature_ids), tuple(notices)
 

@@ -15,7 +15,7 @@ OUTCOMES: tuple[Outcome, ...] = ("holds", "does not hold", "open", "not checkabl
 
 Severity = Literal["good", "warning", "stop"]
 SEVERITIES: tuple[Severity, ...] = ("good", "warning", "stop")
-"""Ratings of a reader's file, best first: use it; read this first; it cannot be used as it is."""
+"""Ratings for a reader's file, best first: use it; read this first; it cannot be used as it is."""
 
 
 @dataclass(frozen=True)

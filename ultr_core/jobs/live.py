@@ -30,8 +30,8 @@ LIVE: tuple[Field, ...] = (
     replace(INTERLEAVED, key="live_queries", on_stops=True,
             stops=(100, 218, 370, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000),
             help="Queries shown in each of the two contests. The paper had 218 and 257, and does "
-            "not say whether its ties include queries without a click; here four in ten "
-            "have no click."),
+            "not say whether its ties include queries without clicks; here four in ten "
+            "have no clicks."),
     replace(SCHEME, key="live_scheme"),
     replace(SWAP_DAYS, key="live_swap_days", high=21,
             help="Days on which rank 1 is swapped with a random rank from 1 to 21."),

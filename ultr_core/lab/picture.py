@@ -57,7 +57,7 @@ class RankerFamily:
 
 @one_blas_thread()
 def ranker_family(world: World) -> RankerFamily:
-    """Build the family of a world: mixtures of production, skyline and random directions.
+    """Build a world's family of rankers: mixtures of production, skyline and random directions.
 
     The rankers are linear. "between" mixes the standardised scores of production and skyline,
     "random" turns the skyline towards a random direction, "reversed" turns random directions
@@ -110,7 +110,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class EstimatedRisks:
-    """What one estimator says about every ranker of the family.
+    """What one estimator says about every ranker in the family.
 
     Attributes:
         value: float64 [rankers], the estimate from the log.
@@ -121,8 +121,8 @@ class EstimatedRisks:
         kendall_expected: the same for ``expected``, as infinite data would give.
         effective_sample_size: (sum of weights)^2 / sum of squared weights, over clicks.
         largest_weight: largest weight of one click in the log.
-        difference_low, difference_high: float64 [rankers], the 95% interval of the estimate minus
-        that of the production ranker from the same log.
+        difference_low, difference_high: float64 [rankers], the 95% interval for the estimate minus
+        the production ranker's from the same log.
         no_interval: why there are no intervals, "" if there are.
     """
 
@@ -203,7 +203,7 @@ def risk_picture(
     settings: Settings,
     log: ClickLog | None = None,
 ) -> RiskPicture:
-    """Estimate the risk of every ranker of the family from the first click log.
+    """Estimate the risk of every ranker in the family from the first click log.
 
     Both estimators use the same clicks on the training queries; ``log`` is that of draw 0, if
     available.

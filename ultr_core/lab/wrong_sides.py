@@ -14,7 +14,7 @@ class Sides:
     """How many rankers are better and worse than production, and how many of each are misjudged.
 
     Attributes:
-        better, worse: rankers with a smaller and with a larger true risk than production.
+        better, worse: how many rankers have a smaller and a larger true risk than production.
         better_called_worse, worse_called_better: how many of them are estimated to be the opposite.
     """
 

@@ -30,9 +30,9 @@ class Certificate:
     ``primal`` is the objective P(w), ``dual`` a lower bound on it for every w, and
     ``gap = (primal - dual) / primal`` bounds the relative suboptimality; all three are computed in
     float64 after the solver has stopped. If the requested gap was 1e-3 or more, ``primal`` is an
-    upper bound on P(w), above it by a share of at most 1e-4 (usually about 1e-5), which allows for
-    all rounding in float32. ``passes`` counts products with the feature matrix (including the final
-    check), and ``stopped_early`` records whether a callback ended the fit.
+    upper bound on P(w), above it by a fraction of at most 1e-4 (usually about 1e-5), which allows
+    for all rounding in float32. ``passes`` counts products with the feature matrix (including the
+    final check), and ``stopped_early`` records whether a callback ended the fit.
 
     ``measure`` names what ``gap`` is; a learner without a duality gap gives another name, and
     ``converged`` compares that number with the tolerance. A learner may subclass this to provide a

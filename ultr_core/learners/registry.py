@@ -15,8 +15,8 @@ from ultr_core.learners.squared import SQUARED
 SVM = Learner(
     "svm",
     "Ranking SVM",
-    "Minimises the weighted hinge loss over all pairs of a clicked document and another of its "
-    "query.",
+    "Minimises the weighted hinge loss over all pairs of a clicked document and another "
+    "document for the same query.",
     "section 6 of Joachims, Swaminathan and Schnabel (2017)",
     fit_ranker,
     objective_value,

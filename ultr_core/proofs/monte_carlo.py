@@ -84,7 +84,7 @@ class Sample:
 
 
 def draw_users(world: SmallWorld, users: int, seed: int, *, after: Sample | None = None) -> Sample:
-    """Simulate ``users`` more users, after those of ``after``.
+    """Simulate ``users`` more users, after those in ``after``.
 
     User i uses the same random numbers in every world, however the users are split across
     calls: estimates converge as users arrive, and editing a query redraws nothing.

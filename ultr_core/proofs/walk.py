@@ -40,7 +40,7 @@ class Line:
         formula: the line in LaTeX.
         words: what it says and what the step uses, in plain words.
         relation: how it follows from the line above.
-        value: the line's formula evaluated as written, up to three ways.
+        value: the line's formula evaluated as written, in up to three ways.
         assumes: the assumption that the step uses, in words, or "" if it is algebra.
         factor: number by which this line is multiplied before comparing it with the line above.
         starred: whether the paper marks the line with an asterisk.
@@ -98,7 +98,7 @@ class Walk:
 
     @property
     def failing(self) -> tuple[int, ...]:
-        """Numbers, from 1, of the lines whose step fails."""
+        """Numbers (from 1) of the lines whose steps fail."""
         return tuple(i for i, line in enumerate(self.lines, start=1) if not line.holds)
 
     @property
@@ -155,7 +155,7 @@ class Writer:
 
 @dataclass(frozen=True)
 class Ways:
-    """Evaluates expectations over one user three ways.
+    """Evaluates expectations over one user in three ways.
 
     ``sample`` contains simulated users, or is None; ``clean`` asks for users without click noise.
     """
@@ -181,7 +181,7 @@ class Ways:
         return self._laws[2]
 
     def law(self, *, clean: bool = False) -> ClickLaw | None:
-        """All click patterns of one user, or None if there are too many."""
+        """All click patterns for one user, or None if there are too many."""
         noisy, without_noise, _ = self._laws
         return without_noise if clean else noisy
 

@@ -48,7 +48,7 @@ class Randomised:
 
 @dataclass(frozen=True)
 class PropensityMethod:
-    """A method of estimating propensities: its name, assumptions, source and function.
+    """A method for estimating propensities: its name, assumptions, source and function.
 
     It has exactly one of three functions. from_displays: from what was shown and clicked at each
     rank, called with displays, last_rank and reference; such a method works on every log.
@@ -61,7 +61,7 @@ class PropensityMethod:
     independent, in words.
 
     relevance_free: whether it is correct for any relevance at each rank, in a position model.
-    rankers: how many must share the traffic of a log so that enough documents move.
+    rankers: how many rankers must share a log's traffic so that enough documents move.
     pairwise: whether its work grows with the square of the number of ranks. command: its name on
     the command line, if it differs from the key.
     """
@@ -221,7 +221,7 @@ LOG_METHODS = tuple(key for key, method in PROPENSITY_METHODS.items() if method.
 
 
 def log_method(name: str) -> PropensityMethod:
-    """The method for logs with that key, or with that name on the command line.
+    """The log method with that key, or with that name on the command line.
 
     Raises InputError for any other name.
     """

@@ -82,7 +82,7 @@ class RankEstimate:
 
     @property
     def value_text(self) -> str:
-        """The ratio as tables show it; a rank without a click has a word instead."""
+        """The ratio as tables show it; a rank without clicks has a word instead."""
         if self.value is None:
             return "missing"
         return "no click" if self.value == 0 else ratio_text(self.value)
@@ -177,7 +177,7 @@ class Counts:
 
     @property
     def rates(self) -> FloatArray:
-        """Clicks per impression; 0 if there is no impression."""
+        """Clicks per impression; 0 if there are no impressions."""
         return np.divide(
             self.clicks,
             self.impressions,
@@ -212,14 +212,14 @@ def ratio_point(
         return RankEstimate(rank, None, reason=f"nothing was shown at rank {rank}")
     if sum(c for _, c in lower) == 0 or any(n == 0 for n, _ in lower):
         return RankEstimate(
-            rank, None, impressions=shown, clicks=clicked, reason="the reference has no click"
+            rank, None, impressions=shown, clicks=clicked, reason="the reference has no clicks"
         )
     top, top_variance = _summed_rate(upper)
     base, base_variance = _summed_rate(lower)
     value = top / base
     if clicked == 0:
         high = sum(1.0 - 0.025 ** (1.0 / n) for n, _ in upper) / base
-        return RankEstimate(rank, 0.0, 0.0, high, None, shown, 0, "no click at this rank")
+        return RankEstimate(rank, 0.0, 0.0, high, None, shown, 0, "no clicks at this rank")
     error = math.sqrt(top_variance / top**2 + base_variance / base**2)
     reach = math.exp(_Z * error)
     return RankEstimate(rank, value, value / reach, value * reach, error, shown, clicked)
@@ -285,7 +285,7 @@ def ranks_in_words(ranks: Sequence[int], noun: str = "rank") -> str:
 
 
 def wilson_interval(clicks: int, impressions: int) -> tuple[float, float]:
-    """95% interval of a click rate, Wilson (1927); raises InputError without an impression."""
+    """95% interval for a click rate, Wilson (1927); raises InputError without impressions."""
     if impressions < 1 or not 0 <= clicks <= impressions:
         raise InputError(
             "A click rate needs impressions, and at most one click for each, not "
@@ -337,7 +337,7 @@ def _reference_point(rank: int, value: float, counts: Counts) -> RankEstimate:
     shown, clicked = int(counts.impressions[rank - 1]), int(counts.clicks[rank - 1])
     if not math.isfinite(value):
         return RankEstimate(
-            rank, None, None, None, None, shown, clicked, "no click at the reference"
+            rank, None, None, None, None, shown, clicked, "no clicks at the reference"
         )
     return RankEstimate(rank, 1.0, 1.0, 1.0, 0.0, shown, clicked)
 
@@ -345,7 +345,7 @@ def _reference_point(rank: int, value: float, counts: Counts) -> RankEstimate:
 def _jackknife_point(rank: int, value: float, left_out: FloatArray, counts: Counts) -> RankEstimate:
     shown, clicked = int(counts.impressions[rank - 1]), int(counts.clicks[rank - 1])
     if not (math.isfinite(value) and value > 0):
-        reason = "nothing to compare this rank with" if clicked else "no click at this rank"
+        reason = "nothing to compare this rank with" if clicked else "no clicks at this rank"
         return RankEstimate(rank, None, impressions=shown, clicks=clicked, reason=reason)
     if not np.all(np.isfinite(left_out) & (left_out > 0)):
         reason = "too few clicks for an interval"

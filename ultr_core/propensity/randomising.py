@@ -60,8 +60,8 @@ def simulate_shuffling(
 ) -> RandomisedCounts:
     """Show every list in uniformly random order (Wang et al., SIGIR 2016), event by event.
 
-    Clicks at rank r are compared with clicks at rank 1 in the same presentations, those whose list
-    has at least r results. Arguments and errors as for `simulate_swaps`, with at most
+    Clicks at rank r are compared with clicks at rank 1 in the same presentations, those with at
+    least r results. Arguments and errors as for `simulate_swaps`, with at most
     ``MOST_SESSIONS`` presentations.
     """
     sessions = checked_sessions(sessions, MOST_SESSIONS)
@@ -100,7 +100,8 @@ def simulate_shuffling(
 def estimate_shuffling(counts: RandomisedCounts) -> PropensityEstimate:
     """p_r / p_1 = clicks at rank r / clicks at rank 1 in the same presentations.
 
-    Intervals by the jackknife over groups of queries. Raises InputError without a click at rank 1.
+    Intervals come from the jackknife over groups of queries.
+    Raises InputError if rank 1 has no clicks.
     """
     _check_clicks(counts)
 
@@ -122,7 +123,7 @@ def simulate_neighbour_swaps(
     sessions: int,
     seed: SeedSequence | int,
 ) -> RandomisedCounts:
-    """Swap ranks r - 1 and r with probability 1/2, r drawn uniformly from 2..K; returns counts.
+    """Swap ranks r - 1 and r with probability 1/2, r drawn uniformly from 2..K; return counts.
 
     In the style of FairPairs (Radlinski and Joachims, 2006). Clicks at rank r are compared with
     those at r - 1 in the presentations that drew r. Arguments and errors as for `simulate_swaps`;
@@ -155,8 +156,8 @@ def simulate_neighbour_swaps(
 def estimate_neighbour_swaps(counts: RandomisedCounts) -> PropensityEstimate:
     """p_r / p_1 as the product of p_i / p_(i - 1), i = 2..r, each from one pair of neighbours.
 
-    Intervals by the jackknife over groups of queries; errors add up along the chain, and a broken
-    link leaves all lower ranks without a value.
+    Intervals come from the jackknife over groups of queries; errors add up along the chain, and a
+    broken link leaves all lower ranks without a value.
     """
     if counts.lower.sum() == 0:
         raise InputError(

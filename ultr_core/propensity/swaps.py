@@ -71,7 +71,7 @@ class SwapCounts:
     def own_place(self) -> Counts:
         """Documents at their own rank, [ranks 1..K]: the overall click rates of the ranking.
 
-        The landmark's counts come from the control; in the other presentations of the experiment,
+        The landmark's counts come from the control; in the other presentations in the experiment,
         another document is at its rank.
         """
         row = self.landmark - 1
@@ -81,7 +81,7 @@ class SwapCounts:
 
     @property
     def total_clicks(self) -> int:
-        """Clicks at the ranks 1..K in all presentations of the experiment."""
+        """Clicks at ranks 1..K in all presentations in the experiment."""
         parts = (self.swapped, self.moved, self.unmoved)
         return int(sum(part.clicks.sum() for part in parts))
 
@@ -112,7 +112,7 @@ def simulate_swaps(
     """Run the swap experiment on presented rankings, directly as counts.
 
     Queries and ranks j are drawn uniformly and independently: N_qj is multinomial; given its
-    presentations, the clicks of a document are binomial, and independent across documents. Lists
+    presentations, clicks on a document are binomial, and independent across documents. Lists
     too short for a draw are shown unchanged and not counted; queries without a document at the
     landmark are left out. Section 7.6 uses landmark 1 and K = 21.
 
@@ -193,8 +193,8 @@ def estimate_swaps(
     "landmark" is the paper's ratio: landmark document at r over landmark document at k. "pooled"
     adds the click rates of the document that moved up to numerator and denominator; both have the
     same ratio of expectations under the position model, and clicks on two documents in one
-    presentation are treated as independent. Intervals by the delta method, or, given
-    ``bootstrap_seed``, as percentiles of ``BOOTSTRAP_DRAWS`` resampled experiments.
+    presentation are treated as independent. Intervals come from the delta method or,
+    given ``bootstrap_seed``, are percentiles of ``BOOTSTRAP_DRAWS`` resampled experiments.
 
     Ratios above 1 are kept; ranks that were not swapped with k are missing. Raises InputError if
     the landmark document was never clicked at its own rank, and for any other ratio or an invalid
@@ -210,7 +210,7 @@ def estimate_swaps(
         )
     if counts.control.clicks[counts.landmark - 1] == 0:
         raise InputError(
-            "The control presentations have no click on the landmark document, so ratios have no "
+            "The control presentations have no clicks on the landmark document, so ratios have no "
             f"denominator at rank {counts.landmark}; collect more presentations in which "
             "swapped_rank is "
             f"{counts.landmark}.",
@@ -253,7 +253,7 @@ def _swap_gaps(points: Sequence[RankEstimate], counts: SwapCounts) -> tuple[Gap,
     found = (
         Gap("not_linked", never, f"no presentation swapped rank {k} with that rank",
             f"swap rank {k} with it"),
-        Gap("no_click", without, f"the control has no click at rank {k} in lists that reach it",
+        Gap("no_click", without, f"the control has no clicks at rank {k} in lists that reach it",
             "collect more control presentations"),
     )  # fmt: skip
     return tuple(gap for gap in found if gap.ranks)
@@ -337,11 +337,11 @@ def swap_cost(
     landmark: int,
     last_rank: int,
 ) -> float:
-    """Mean increase in the sum of ranks (equation 2) per presentation of the experiment.
+    """Mean increase in the sum of ranks (equation 2) per presentation in the experiment.
 
     A swap of k and j adds (j - k) (r(d_k) - r(d_j)); averaged over queries with a result at the
     landmark and over j uniform on 1..K; draws beyond a list count as 0. The value is exact, for the
-    intervention of Section 5.3. Raises InputError as `simulate_swaps` does.
+    intervention in Section 5.3. Raises InputError as `simulate_swaps` does.
     """
     landmark, last_rank = _checked_design(landmark, last_rank)
     at = documents_at_places(ranks, query_offsets, last_rank)
@@ -356,7 +356,7 @@ def swap_cost(
 def sessions_needed(
     rate_at_rank: float, rate_at_landmark: float, last_rank: int, precision: float
 ) -> int:
-    """Presentations after which the 95% interval of p_r / p_k reaches +- ``precision``.
+    """Presentations after which the 95% interval for p_r / p_k reaches +- ``precision``.
 
     The half-width of the interval on the logarithmic scale is log(1 + precision), and each rank
     gets 1/K of the presentations: N = K (1.96 / log(1 + precision))^2 ((1 - a)/a + (1 - b)/b),

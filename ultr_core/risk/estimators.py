@@ -141,8 +141,8 @@ def estimate_risks(
     Joachims, Swaminathan and Schnabel (2017); with another ``metric``, its gain replaces the rank,
     and intervals are those of `estimate_differences`.
 
-    Standard error sqrt(Var / N), where Var = N / (N - 1) (M2 - R_hat^2) and M2 estimates the second
-    moment of one presentation's contribution X. With T_q the summed rank (u clicks + v
+    The standard error is sqrt(Var / N), where Var = N / (N - 1) (M2 - R_hat^2) and M2 estimates the
+    second moment of one presentation's contribution X. With T_q the summed rank (u clicks + v
     impressions) of query q, drawn N_q times, and B_d, A_d the sums over the clicks of d of u and
     u^2:
 
@@ -152,9 +152,9 @@ def estimate_risks(
     of a presentation are examined independently. A query drawn once contributes its own square. If
     documents move between ranks, it ignores that two of them cannot move independently.
 
-    Intervals are `gamma_ends`; -+ 1.96 standard errors if impressions count (v other than 0), for
-    which no coverage is stated. Intervals of a biased estimator, such as the clipped estimator, are
-    for its expectation.
+    Intervals are `gamma_ends`, or -+ 1.96 standard errors if impressions count (v other than 0),
+    for which no coverage is stated. For a biased estimator, such as the clipped estimator,
+    intervals are for its expectation.
 
     ranks [rankers, documents]; numbers [rows]: u and v, or propensities q for u = 1 / q and v = 0;
     u of unclicked rows does not matter. Raises InputError for clicks without a propensity, arrays
@@ -216,8 +216,8 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Est
     the length of the longest list. Swaminathan and Joachims (NIPS 2015). It is a ratio and
     therefore slightly biased, by about 1 / N.
 
-    Standard error and interval by the delta method: those of the estimated risk with rank - value
-    instead of the rank, divided by the mean summed weight of a presentation.
+    Standard error and interval come from the delta method: those of the estimated risk with rank -
+    value instead of the rank, divided by the mean summed weight of a presentation.
 
     ranks [documents] under the ranker to be judged, numbers [rows of the log]. Raises InputError as
     `estimate_risks` does, for a log without clicks, and for a summed weight that is not above 0.
@@ -230,12 +230,12 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Est
     summed = float(weight.sum())
     if log.total_clicks == 0:
         raise InputError(
-            f"There is no click in {counted(log.query_draws, 'presentation')}; a self-normalised "
+            f"There are no clicks in {counted(log.query_draws, 'presentation')}; a self-normalised "
             "estimate needs at least one."
         )
     if not summed > 0:
         raise InputError(
-            f"The weights of the log add up to {summed:g}; a self-normalised estimate needs a sum "
+            f"The weights in the log add up to {summed:g}; a self-normalised estimate needs a sum "
             "above 0.",
             "sum_of_weights",
         )

@@ -393,7 +393,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim of the paper and its finding; ``finding.sentence`` gives the numbers."""
+    """One claim from the paper and its finding; ``finding.sentence`` gives the numbers."""
 
     rule: Rule
     finding: Finding
@@ -419,7 +419,7 @@ class Claim:
 def judge(result: StudyResult, rules: Iterable[Rule] | None = None) -> tuple[Claim, ...]:
     """All claims about the study's figure, or some of them; open if cells or draws are missing.
 
-    Intervals are 95% Student t over draws, of differences between methods on the same users. A
+    Intervals are 95% Student t over draws, for differences between methods on the same users. A
     claim about several intervals needs all of them and fails if any fails. It fails only if an
     interval contradicts it; an interval that contains the limit leaves it open. With a given
     examination curve, nothing is judged, because the claims are about power laws.
@@ -462,7 +462,7 @@ def _judged(rule: Rule, result: StudyResult) -> Claim:
     return Claim(rule.on(result), found)
 
 
-_LOW = "The lower end of the interval of the difference is above 0"
+_LOW = "The lower end of the interval for the difference is above 0"
 _OF_GAP = f"{FLAT:.0%} of the gap from production to skyline"
 
 RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
@@ -550,7 +550,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "more-data-helps-propensity",
                 f"Five times as many clicks improve the weighted ranker by more than {_OF_GAP}.",
                 "7.3",
-                f"The lower end of the interval of the gain, averaged over η of 1 or more, is "
+                f"The lower end of the interval for the gain, averaged over η of 1 or more, is "
                 f"above {FLAT:.0%} of the gap.",
                 more_data_helps(1.0),
             ),
@@ -558,7 +558,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "more-data-no-use-naive",
                 f"Five times as many clicks change the naive ranker by less than {_OF_GAP}.",
                 "7.3",
-                "The interval of the change, averaged over η of 1 or more, is within "
+                "The interval for the change, averaged over η of 1 or more, is within "
                 f"{FLAT:.0%} of the gap.",
                 more_data_is_no_use(1.0),
             ),
@@ -576,8 +576,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "gap-grows",
                 "As noise grows, weighting increasingly outperforms the naive ranker.",
                 "7.4",
-                "The lower end of the interval of the gap's change is above 0 at every step of ε₋, "
-                "at both numbers of clicks.",
+                "The lower end of the interval for the change in the gap is above 0 at every "
+                "step of ε₋, at both numbers of clicks.",
                 gap_grows,
             ),
             Rule(
@@ -585,8 +585,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "With the most noise, weighting is further ahead of the naive ranker "
                 "than without noise.",
                 "7.4",
-                "The lower end of the interval of the gap's change from no noise to the most is "
-                "above 0, at both numbers of clicks.",
+                "The lower end of the interval for the change in the gap from no noise to the most "
+                "is above 0, at both numbers of clicks.",
                 gap_is_larger,
                 "lab",
             ),
@@ -594,7 +594,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "more-data-helps-propensity",
                 f"Five times as many clicks improve the weighted ranker by more than {_OF_GAP}.",
                 "7.4",
-                "The lower end of the interval of the gain, averaged over all values of ε₋, is "
+                "The lower end of the interval for the gain, averaged over all values of ε₋, is "
                 f"above {FLAT:.0%} of the gap.",
                 more_data_helps(0.0),
             ),
@@ -602,7 +602,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "more-data-no-use-naive",
                 f"Five times as many clicks change the naive ranker by less than {_OF_GAP}.",
                 "7.4",
-                "The interval of the change, averaged over all values of ε₋, is within "
+                "The interval for the change, averaged over all values of ε₋, is within "
                 f"{FLAT:.0%} of the gap. The paper says so only in section 7.3.",
                 more_data_is_no_use(0.0),
                 "lab",

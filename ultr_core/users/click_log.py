@@ -58,7 +58,7 @@ class ClickLog:
     query_draws: N, the number of presentations, including those without a click.
     query_offsets: int64 [queries + 1], as in the corpus.
     draws: int64 [queries], how often each query was presented. By default, the impressions of the
-    query's most presented document; this is exact if some document of the query is presented at
+    query's most presented document; this is exact if some document for the query is presented at
     every draw, as it is if whole candidate lists are shown.
     context: int32 [rows], 0 or more: what else examination may depend on, such as the device or the
     number of clicks above; 0 by default.
@@ -69,7 +69,7 @@ class ClickLog:
     clicks do not change it; False for clicks above.
 
     N belongs to the risk of equations (4) and (5) of Joachims, Swaminathan and Schnabel (2017);
-    the number of clicks n (`total_clicks`) belongs to the C/n of their Section 6. Repeated clicks
+    the number of clicks n (`total_clicks`) belongs to the C/n in their Section 6. Repeated clicks
     are a count, never rows, so that the cost of later steps depends on the corpus and not on n.
 
     Arrays are made read-only. Raises InputError if the numbers contradict each other.
@@ -161,10 +161,10 @@ class ClickLog:
 
     def _take_draws(self, given: ArrayLike) -> None:
         """Keep a copy of the draws of each query; raises InputError if they do not fit."""
-        draws = whole_numbers(given, "Draws of the queries of a click log", np.int64).copy()
+        draws = whole_numbers(given, "Draws of the queries in a click log", np.int64).copy()
         if draws.shape != (self.query_offsets.size - 1,) or (draws < 0).any():
             raise InputError(
-                f"A click log of {self.query_offsets.size - 1} queries needs one number of "
+                f"A click log with {self.query_offsets.size - 1} queries needs one number of "
                 "draws (presentations) for each, 0 or more."
             )
         draws.flags.writeable = False
@@ -213,7 +213,7 @@ class ClickLog:
 
     @property
     def n_documents(self) -> int:
-        """Number of documents of the corpus the log belongs to."""
+        """Number of documents in the corpus the log belongs to."""
         return int(self.query_offsets[-1])
 
     @cached_property
@@ -230,7 +230,7 @@ class ClickLog:
 
     @cached_property
     def clicks_per_document(self) -> IntArray:
-        """Clicks of each document over all ranks, int64 [documents]."""
+        """Clicks on each document over all ranks, int64 [documents]."""
         return self.sum_by_document(self.clicks)
 
     @cached_property

@@ -30,7 +30,7 @@ class ExaminationCurve(Protocol):
     """Anything that gives an examination probability in [0, 1] at every rank from 1."""
 
     def at(self, ranks: ArrayLike) -> FloatArray:
-        """Examination probability of each rank, float64 in the shape of ``ranks``."""
+        """Examination probability at each rank, float64 in the shape of ``ranks``."""
 
     def describe(self) -> str:
         """Describe the curve and its parameters in a few words."""
@@ -82,7 +82,7 @@ class PowerLaw:
             )
 
     def at(self, ranks: ArrayLike) -> FloatArray:
-        """Examination probability (1 / rank)^eta of each rank, float64, shape of ``ranks``."""
+        """Examination probability (1 / rank)^eta at each rank, float64, shape of ``ranks``."""
         array = checked_ranks(ranks)
         # One power per rank that exists, not one per document.
         longest = int(array.max()) if array.size else 1
@@ -136,7 +136,7 @@ class TableCurve:
         object.__setattr__(self, "values", normalised)
 
     def at(self, ranks: ArrayLike) -> FloatArray:
-        """Examination probability of each rank, float64, shape of ``ranks``."""
+        """Examination probability at each rank, float64, shape of ``ranks``."""
         return looked_up(np.array(self.values), checked_ranks(ranks))
 
     def describe(self) -> str:
@@ -167,7 +167,7 @@ class Cutoff:
             )
 
     def at(self, ranks: ArrayLike) -> FloatArray:
-        """Examination probability of each rank, float64, shape of ``ranks``."""
+        """Examination probability at each rank, float64, shape of ``ranks``."""
         examined = self.curve.at(ranks)
         return np.where(np.asarray(ranks) <= self.k, examined, 0.0)
 

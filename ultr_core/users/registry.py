@@ -47,7 +47,7 @@ USERS: Mapping[str, Users] = MappingProxyType(
                 "Position bias",
                 "Users examine rank r with probability p_r, and click on what they examine with "
                 "probability ε₊ if it is relevant and ε₋ if not. The users' curve is set by η or "
-                "given; IPS divides by the curve of η′ or the learner's curve.",
+                "given; IPS divides by the curve for η′ or the learner's curve.",
                 lambda curve, plus, minus, _: PositionModel(curve, plus, minus),
                 "sections 5.1 and 5.2 of Joachims, Swaminathan and Schnabel (2017)",
             ),
@@ -76,7 +76,7 @@ USERS: Mapping[str, Users] = MappingProxyType(
                 "Leaving after a click",
                 "They examine and click as with position bias, but after each click they continue "
                 "with probability λ and otherwise leave. The users' curve is set by η or given, "
-                "their noise by ε₊ and ε₋. IPS divides by the curve of η′ or the learner's curve, "
+                "their noise by ε₊ and ε₋. IPS divides by the curve for η′ or the learner's curve, "
                 "and does not know λ; hindsight divides by λ^h as well.",
                 LeavingUsers,
                 "Guo, Liu and Wang (WSDM 2009), with examination by rank",

@@ -101,7 +101,7 @@ def show(reader: Lab, number: int) -> None:
     keep()
     st.markdown(
         ":material/info: Links open in a new tab. Your predictions and answers stay in this tab "
-        "until you close it; the address keeps only the number of the lesson."
+        "until you close it; the address keeps only the lesson number."
     )
 
 

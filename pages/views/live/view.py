@@ -38,8 +38,8 @@ STEPS: tuple[Step[Mapping[str, Any]], ...] = (
     Step(
         "**Would the paper's number of queries have shown a difference here?** The paper had 218 "
         "queries against the production ranker (Prod) and does not say whether its ties include "
-        "queries without a click. If all 218 had a click, the equivalent here is 370 queries, "
-        "since six in ten get a click.",
+        "queries without clicks. If all 218 had clicks, the equivalent here is 370 queries, "
+        "since six in ten get clicks.",
         "Interleave 370 queries",
         {"live_queries": 370},
     ),
@@ -49,8 +49,8 @@ STEPS: tuple[Step[Mapping[str, Any]], ...] = (
         {"live_scheme": "team-draft"},
     ),
     Step(
-        "**What do fewer clicks do to the weights?** The paper had 7,192 in 21 days; the nearest "
-        "setting here is 9,000.",
+        "**What do fewer clicks do to the weights?** The paper had 7,192 clicks in 21 days; the "
+        "nearest setting here is 9,000.",
         "Collect 9,000 clicks",
         {"clicks": 9_000},
     ),
@@ -131,7 +131,7 @@ def _numbers(result: LiveResult) -> None:
                 }
                 for name, risk in result.test_risk.items()
             ],
-            alt="Test risk and C of the three rankers",
+            alt="Test risk and C for the three rankers",
         )
         for notice in result.notices:
             st.markdown(f"- {told(notice)}")

@@ -175,7 +175,7 @@ def _ranker_section(lab: Lab, users: Users, design: SwapDesign, found: MethodRes
     st.subheader("Does the estimate give as good a ranker as the true curve?")
     if _trusting(users) or found.curve is None:
         st.markdown(
-            ":material/info: Rankers are trained here on the clicks of position-model users; "
+            ":material/info: Rankers are trained here on clicks from position-model users; "
             "choose these users above, with a design that yields a curve."
         )
         return
@@ -205,7 +205,7 @@ def _ranker_section(lab: Lab, users: Users, design: SwapDesign, found: MethodRes
     with place.place().container():
         show_figure(partial(curve_risk_figure, risks))
     st.markdown(
-        f"One click log of {counted(settings.clicks, 'expected click')} by position-model users "
+        f"One click log of {counted(settings.clicks, 'expected click')} from position-model users "
         f"with {users_have(settings)}; C is chosen for each ranker on validation clicks. One log "
         "gives no interval; differences of about 0.1 depend on the seed."
     )

@@ -159,19 +159,19 @@ def _details(name: str, result: StudyResult | None) -> None:
         if cut := cut_words(draw(theme=theme()), result):
             st.markdown(cut)
         st.markdown(_made(result))
-        claims_section(judge(result), "Claims of later work")
+        claims_section(judge(result), "Claims from later work")
     st.subheader("The enumeration in full")
     if name == TOWERS:
-        st.table(linked_rows(), alt="Parts of the ranks, and what clicks leave open")
+        st.table(linked_rows(), alt="Groups of linked ranks, and what clicks leave open")
         st.table(tower_rows(), alt="Position tower at the last rank by form and logger")
         st.markdown(how_linked())
     else:
-        st.table(exact_rows(name), alt="Largest error, wrong pairs and spread of every ranker")
+        st.table(exact_rows(name), alt="Largest error, wrong pairs and spread for each ranker")
         st.markdown(how_enumerated())
     methods = STUDIES[name].methods
     st.markdown(listed((STUDY_METHODS[m].label, STUDY_METHODS[m].description) for m in methods))
     if name == "cut":
-        st.subheader("What each logger shows, and what users pay")
+        st.subheader("What each logger shows, and what it costs users")
         st.table(logger_rows(), alt="Exposure and mean ranks of twenty candidates by logger")
         st.markdown(WORDS.text("loggers"))
     st.subheader("What repairs other broken assumptions")

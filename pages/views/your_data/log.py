@@ -333,7 +333,7 @@ def _column(preview: LogPreview, found: str | None, token: str, meaning: str) ->
     if found is None and meaning not in _BY_VALUES:
         options = {_BY_NAME: "no column", **names}
     else:
-        automatic = "found by its values" if found is None else f"{found} (found)"
+        automatic = "recognised by its values" if found is None else f"{found} (found)"
         options = {_BY_NAME: shown(automatic), NO_COLUMN: "no column", **names}
     return Choice(_key(meaning, token), MEANINGS[meaning], options)
 
@@ -364,7 +364,7 @@ def _offer_simulation(corpus: Corpus | None, settings: Settings) -> None:
     with st.container(border=True):
         st.markdown(
             "**No log?** Let simulated users click on your corpus: the users defined above make "
-            f"about {counted(settings.clicks, 'click')} on the lists of {SIMULATED_RANKERS} "
+            f"about {counted(settings.clicks, 'click')} on lists from {SIMULATED_RANKERS} "
             "rankers trained on a few of your grades."
         )
         st.button(
