@@ -89,7 +89,10 @@ def _columns(log: PresentationLog) -> Seen:
         lists = log.columns.get("presentation", "")
         hint = ""
         if plain_name(lists) in map(plain_name, SEARCHES):
-            hint = f" If {quoted(lists)} repeats with each query, say that it is the query."
+            hint = (
+                f" If {quoted(lists)} has the same value whenever a query repeats, say that it is "
+                "the query."
+            )
         return warning(
             len(log.columns),
             f"Read {told}. There is no query column, so all rows count as one query and cannot be "

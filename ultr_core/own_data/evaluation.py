@@ -190,7 +190,7 @@ class TrueQuality:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a log, and any grades, say about one ranker.
+    """Evidence about one ranker from a log and any grades.
 
     reports: by key, one for each of ``ESTIMATORS`` that needs no fitted relevance, and the judge's.
     true: the risk from the grades, None if there are none. tied: documents that share their score

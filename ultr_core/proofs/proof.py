@@ -150,7 +150,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Proof:
-    """A claim with its statement, its section in the paper, what it assumes and how to test it.
+    """A claim with its statement, its section in the paper, its assumptions and its test.
 
     ``fails_when`` says in a sentence what makes it fail.
     """

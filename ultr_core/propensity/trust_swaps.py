@@ -54,7 +54,7 @@ class TrustLines:
 
     @property
     def finding(self) -> Finding:
-        """Whether every intercept is 0, by a test of the largest against its error.
+        """Whether every intercept is 0, by testing the largest against its error.
 
         With a Bonferroni correction over the ranks, the test rejects with probability at most
         ``LEVEL`` if there is no trust bias.

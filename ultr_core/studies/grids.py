@@ -277,7 +277,7 @@ FIGURES = tuple(name for name, study in STUDIES.items() if study.figure is not N
 """Names of the studies that are figures in the paper."""
 
 REPAIRS = tuple(name for name, study in STUDIES.items() if study.repaired_by)
-"""Names of the studies of what breaks weighting, and of what repairs it."""
+"""Names of the studies that show what breaks weighting and what repairs it."""
 
 MAPS = tuple(name for name, study in STUDIES.items() if study.is_map)
 """Names of the sensitivity maps."""
