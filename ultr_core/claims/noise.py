@@ -112,7 +112,7 @@ def _unclicked_is_not_irrelevant(lab: Lab) -> Finding:
     log, relevance = lab.logs().train, lab.world().train.shown[0]
     missed = (log.impressions - log.clicks)[relevance].sum() / log.impressions[relevance].sum()
     return Finding(
-        f"Relevant documents got no click in {missed:.0%} of their impressions.",
+        f"Relevant documents were not clicked in {missed:.0%} of their impressions.",
         float(missed),
         ">",
     )
@@ -196,9 +196,9 @@ def _risk_minimiser(lab: Lab) -> Finding:
         for score in (weights, relevance.astype(np.float64))
     )
     return Finding(
-        f"Of all rankings of {offsets.size - 1:,} queries, those with the lowest expected weighted "
-        f"risk at ε₋ = {lab.users.eps_minus:g} have a true risk of {found:.2f}; the lowest "
-        f"possible is {best:.2f}.",
+        f"Of all rankings for {offsets.size - 1:,} queries, those with the lowest expected "
+        f"weighted risk at ε₋ = {lab.users.eps_minus:g} have a true risk of {found:.2f}; the "
+        f"lowest possible is {best:.2f}.",
         found - best,
     )
 
@@ -256,7 +256,7 @@ def _independent_clicks(lab: Lab) -> Finding:
     worst = _dependence(small(lab, "51g"))
     cascade = _dependence(breaking(small(lab, "51g"), "cascade"))
     return Finding(
-        f"The largest covariance between two clicks of one user is {worst}; for users who stop "
+        f"The largest covariance between two clicks by one user is {worst}; for users who stop "
         f"after the first click it is {float(cascade):.3f}.",
         float(worst),
         decided=all_of((compared(float(worst), "="), compared(float(cascade), ">"))),

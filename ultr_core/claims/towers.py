@@ -80,7 +80,7 @@ def _wrong_model(lab: Lab) -> Finding:
         for form, each in off.items()
     ).replace("-", "−")
     return Finding(
-        f"Error of b at the last rank, for a random, a fair and a perfect logger: {words}.",
+        f"Error in b at the last rank, for a random, a fair and a perfect logger: {words}.",
         min(steps),
         ">",
         CLEARLY,

@@ -203,7 +203,7 @@ class Measure:
 
 
 def measure_named(text: str) -> Measure:
-    """The measure that ``ir_measures`` knows by that name; raises InputError for another name.
+    """The measure with that name in ``ir_measures``; raises InputError for any other name.
 
     >>> measure_named("MAP@100"), measure_named("P(rel=2)@5").rel
     (Measure(kind='AP', cutoff=100, rel=1, exponential=False), 2)

@@ -42,7 +42,7 @@ def code(text: str) -> Cell:
 
 @dataclass(frozen=True)
 class Notebook:
-    """A notebook: its ``cells``, and ``name``, the stem of its file."""
+    """A notebook: its ``cells``, and ``name``, the stem of its file name."""
 
     name: str
     cells: tuple[Cell, ...]

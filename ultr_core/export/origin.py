@@ -26,7 +26,7 @@ def versions(*packages: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a result comes from: the address ``link`` of its page, and the page's ``settings``.
+    """Where a result comes from: ``link``, the address of a page, and that page's ``settings``.
 
     ``corpus`` names the corpus unless it is the built-in corpus; ``acting`` names the settings on
     which the result depends, () for all.

@@ -18,7 +18,7 @@ Columns = Mapping[str, Sequence[Any] | NDArray[Any]]
 class Figure:
     """Everything needed to show or save a picture.
 
-    ``name`` is the stem of saved files, ``title`` the picture's subject, ``alt`` its finding
+    ``name`` is the stem of saved file names, ``title`` the picture's subject, ``alt`` its finding
     in a sentence, ``data`` the tidy data with a column ``part`` that says which layer a row
     belongs to, as a frame or as plain columns, ``spec`` a Vega-Lite specification without data,
     and ``height`` its height in pixels. The specification is shared between figures and must not

@@ -39,7 +39,7 @@ MARGIN = 0.1
 
 
 def study_figure(result: StudyResult, *, theme: Theme = "light") -> Figure:
-    """Curves or map of a study; its reading in one sentence is the alternative text."""
+    """Curves or map for a study, with its finding in one sentence as the alternative text."""
     draw = study_map if result.plan.study.is_map else study_curves
     return draw(result, alt_text=read_study(result), theme=theme)
 
@@ -216,7 +216,7 @@ def _cut_bars(shown: pd.DataFrame, domain: tuple[float, float]) -> list[pd.DataF
 
 
 def cut_words(figure: Figure, result: StudyResult) -> str:
-    """Which bars of a picture extend beyond its axis, and to what value; empty if none does."""
+    """Which bars in a picture extend beyond its axis, and to what value; empty if none does."""
     rows = figure.rows
     cut = rows[rows["part"] == "cut"] if "part" in rows else rows
     if cut.empty:
@@ -228,7 +228,7 @@ def cut_words(figure: Figure, result: StudyResult) -> str:
         for row in cut.head(_CUT_NAMED).to_dict("records")
     ]
     more = len(cut) - len(named)
-    rest = f"; for {counted(more, 'other')} see the tooltips" if more else ""
+    rest = f"; for {counted(more, 'other')}, see the tooltips" if more else ""
     return with_minus(f"Bars with arrowheads extend beyond the axis: {'; '.join(named)}{rest}.")
 
 

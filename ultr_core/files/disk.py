@@ -132,7 +132,7 @@ def read_text(path: str | Path, what: str, most: int = TEXT_BYTES.most) -> str:
     file = readable_file(path, what)
     try:
         with file.open("rb") as stream:
-            wanted = f"{what[:1].lower()}{what[1:]} as text in UTF-8"
+            wanted = f"{what[:1].lower()}{what[1:]} as UTF-8 text"
             return text_of(stream.read(most + 1), named(file), most, wanted)
     except OSError as error:
         raise InputError(
@@ -141,7 +141,7 @@ def read_text(path: str | Path, what: str, most: int = TEXT_BYTES.most) -> str:
 
 
 def text_of(
-    data: bytes, name: str, most: int = TEXT_BYTES.most, wanted: str = "a text file in UTF-8"
+    data: bytes, name: str, most: int = TEXT_BYTES.most, wanted: str = "a UTF-8 text file"
 ) -> str:
     """Text out of the bytes of a file or an upload called ``name``; see `read_text`.
 

@@ -264,7 +264,7 @@ def _require_joinable(name: str, sizes: Sizes, column: str) -> None:
         return
     raise InputError(
         f"The column {quoted(column)} of {name}, which should contain the presentation id, is "
-        f"empty in {where}, so no click can be joined with what was shown; say which column "
+        f"empty in {where}, so no click can be joined with a view; say which column "
         "contains the id.",
         "presentation",
     )

@@ -89,7 +89,10 @@ def _columns(log: PresentationLog) -> Seen:
         lists = log.columns.get("presentation", "")
         hint = ""
         if plain_name(lists) in map(plain_name, SEARCHES):
-            hint = f" If {quoted(lists)} repeats with each query, say that it is the query."
+            hint = (
+                f" If {quoted(lists)} has the same value whenever a query repeats, say that it is "
+                "the query."
+            )
         return warning(
             len(log.columns),
             f"Read {told}. There is no query column, so all rows count as one query and cannot be "
@@ -109,7 +112,7 @@ def _columns_not_used(log: PresentationLog) -> Seen | None:
     return warning(
         len(names),
         f"{told} No column was read as the session; if {quoted(asked)} names the session or user "
-        "of each row, say so, since clicks of a session depend on each other.",
+        "of each row, say so, since clicks in a session depend on each other.",
         "session",
     )
 
@@ -243,8 +246,8 @@ def _only_clicks(log: PresentationLog) -> Seen | None:
             return None
         return warning(
             0,
-            f"Each of the {found.lists:,} lists has a click, so lists without a click seem to be "
-            "missing, and every click rate is too high; add the lists that got no click.",
+            f"Each of the {found.lists:,} lists has a click, so lists without clicks seem to be "
+            "missing, and every click rate is too high; add the lists that got no clicks.",
         )
     return warning(
         0,
@@ -275,7 +278,7 @@ def _repeated_rows(log: PresentationLog) -> Seen | None:
     if found.repeated:
         return warning(
             found.repeated,
-            f"{counted(found.repeated, 'row')} repeated a document at the same position of a list, "
+            f"{counted(found.repeated, 'row')} repeated a document at the same position in a list, "
             "as in logs with separate rows for the view and the click; each was counted once.",
         )
     if not found.sampled:  # counts, in which a row is none of the log
@@ -366,7 +369,7 @@ def _cut_off(log: PresentationLog) -> Seen | None:
     file, position = ends[int(short[0])]
     return warning(
         int(short.size),
-        f"The last list of {file} ends at position {position:,}, and all other lists of its query "
+        f"The last list of {file} ends at position {position:,}, and all other lists for its query "
         "are longer, so the file may have been cut off; leave that list out.",
     )
 
@@ -401,9 +404,9 @@ def _beside(log: PresentationLog) -> Seen | None:
         return None
     return warning(
         found.beside,
-        f"{counted(found.beside, 'list has', 'lists have')} two documents at one "
-        f"position{found.of_sample}. Advertisements beside the results, or positions that restart, "
-        "can cause this; remove rows that are not results.",
+        f"{counted(found.beside, 'list has', 'lists have')} two documents at the "
+        f"same position{found.of_sample}. Advertisements beside the results, or positions that "
+        "restart, can cause this; remove rows that are not results.",
     )
 
 
@@ -509,7 +512,7 @@ def _shown_once(log: PresentationLog) -> Seen | None:
     return warning(
         len(log.repeating),
         f"Each query in the column {quoted(log.columns['query'])} was shown once, so no document "
-        f"ever moves, while values of {names} repeat; if that column contains the query, say so.",
+        f"ever moves, while values in {names} repeat; if that column contains the query, say so.",
         "columns",
     )
 
@@ -670,8 +673,8 @@ CHECKS = (
     Check("repeated_rows", "Rows that occur twice", _repeated_rows),
     Check("rows_per_position", "Rows at each position", _or_lost(_rows_per_position)),
     Check("cut_off", "A file that ends within a list", _cut_off),
-    Check("without_id", "Rows that belong to no presentation", _without_id),
-    Check("beside", "Two documents at one position", _beside),
+    Check("without_id", "Rows without a presentation", _without_id),
+    Check("beside", "Documents sharing a position", _beside),
     Check("presentations", "Presentations", _presentations),
     Check("sessions", "Sessions", _sessions),
     Check("ids", "Ids", _ids),

@@ -150,11 +150,11 @@ def _ties(given: tuple[NDArray[np.float64], Corpus]) -> Seen:
     constant = bool(constant_notice("", scores, corpus.query_offsets))
     words = (
         f"{tied:,} of {counted(corpus.n_documents, 'document')} ({share:.0%}) share their score "
-        "with another document of their query. Risks and NDCG are means over all orders of the "
-        "ties; labels and the order of the file do not matter."
+        "with another document for the same query. Risks and NDCG are means over all orders of "
+        "the ties; labels and the order in the file do not matter."
     )
     if constant:
-        words = f"All candidates of each query have the same score, so nothing is ranked. {words}"
+        words = f"All candidates for each query have the same score, so nothing is ranked. {words}"
     return graded(tied, words, stop=constant, warning=share > _MANY_TIES)
 
 

@@ -75,7 +75,7 @@ JOBS: tuple[Entry, ...] = (
         "Run an exact two-tailed sign test of wins against losses, without ties (section 7.6).",
         multiplies=False,
     ),
-    Entry("notebook", "Write a notebook that reproduces the numbers of one of the lab's pages."),
+    Entry("notebook", "Write a notebook that reproduces the numbers on one of the lab's pages."),
     Entry(
         "convert",
         "Convert a corpus, weights, scores, a ranker or a curve from one format to another.",

@@ -104,8 +104,8 @@ LOG = File(
 )  # fmt: skip
 CLICKS = File(
     "clicks", "", metavar="CLICKS", several=True,
-    help="separate files of clicks, if the rows of the log are views; joined by presentation and "
-    "document",
+    help="separate files with the clicks, if the rows of the log are views; joined by presentation "
+    "and document",
 )  # fmt: skip
 READING: tuple[Field, ...] = (CLICKS, COLUMNS, *READING_FIELDS, SELECT)
 """How a click log is read: the options of every command that reads one."""

@@ -129,9 +129,9 @@ class Job:
     options: the fields of the command, as positional arguments and as options. A field without a
     label takes its name from the command line. settings: the fields of the settings that matter.
     show: prints what the call returned; as_dict: its JSON, None for a job without ``--json``.
-    passed: whether the exit code is 0. refused: whether something given could not be used, though
-    the rest was. notes: the end of the help, with its line breaks if
-    ``as_typed``. pages: by address.
+    passed: whether the exit code is 0. refused: whether some input could not be used although
+    the rest was. notes: the end of the help, with its line breaks if ``as_typed``. pages: by
+    address.
     """
 
     call: Callable[[Given], Any] | None = None
@@ -280,7 +280,7 @@ def _help(each: Field) -> str:
     """What an option does, what it takes, and its default."""
     text = each.help or each.label
     if isinstance(each, CurveField):
-        text = f"{text} Columns rank and propensity."
+        text = f"{text} Columns: rank and propensity."
     elif isinstance(each, Number | Choice | Choices):
         none = each.default in (None, "", ())
         default = "" if none else f"; default {each.in_words(each.default)}"

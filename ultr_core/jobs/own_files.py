@@ -60,7 +60,7 @@ _TOLD_BY_READER = (
 
 METHOD = Choice(
     "method", "Method", {key: ESTIMATORS[key].label for key in FIT_METHODS},
-    default=DEFAULT_METHOD, help="weights of the clicks",
+    default=DEFAULT_METHOD, help="click weights",
 )  # fmt: skip
 LEARNER = Choice(
     "learner", "Learner", {key: learner.label for key, learner in LEARNERS.items()},
@@ -284,7 +284,7 @@ def _by_context(given: Given, log: PresentationLog) -> dict[str, list[float]]:
         )
         raise InputError(
             f"{named(given.propensities)} has no curve for the context"
-            f"{'s' if len(lacking) > 1 else ''} {each} of the log; add one, or leave these rows "
+            f"{'s' if len(lacking) > 1 else ''} {each} in the log; add one, or leave these rows "
             "out.",
             "context_without_curve",
         )

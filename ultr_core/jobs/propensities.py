@@ -36,7 +36,7 @@ METHODS = {PROPENSITY_METHODS[key].name: key for key in LOG_METHODS}
 """Names on the command line; keys of ``PROPENSITY_METHODS`` are understood as well."""
 
 
-RANK = replace(LAST_RANK, low=1, high=MOST_RANKS, limits="a rank of the log", default=None)
+RANK = replace(LAST_RANK, low=1, high=MOST_RANKS, limits="a rank in the log", default=None)
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ PROPENSITIES: tuple[Field, ...] = (
             **{m.key: m.label for m in PROPENSITY_METHODS.values() if m.key != "swap"}},
            help="A second method on the same number of presentations, drawn in green."),
     replace(LAST_RANK, key="swap_ranks", low=10, high=40,
-            help="Lowest rank of the experiment; the last value is used for all ranks below. The "
+            help="Lowest rank in the experiment; the last value is used for all ranks below. The "
             "paper uses "
             "21."),
     Choice("swap_at", "Measure", {EVERY_RANK: "every rank", "powers": "1, 2, 4, 8, 16 …"},
@@ -257,7 +257,7 @@ def cells(state: PageState) -> list[Cell]:
 
             The document at rank {design.landmark} trades places with the document at a random rank.
             The same document is then shown at two ranks, and the ratio of its clicks is the
-            ratio of examination.
+            ratio of the examination probabilities.
             """
         ),
         code(
@@ -327,10 +327,10 @@ JOB = Job(
             "swapped_rank, otherwise harvest",
         ),
         replace(
-            LANDMARK, high=MOST_RANKS, limits="a rank of the log",
+            LANDMARK, high=MOST_RANKS, limits="a rank in the log",
             help="rank to compare the others with",
         ),
-        replace(RANK, name="ranks", help="lowest rank of the curve; default the lowest of the log"),
+        replace(RANK, name="ranks", help="lowest rank of the curve; default the lowest in the log"),
         Ranks(
             "at", "", help="use only these comma-separated ranks and interpolate the others"
         ),
@@ -338,8 +338,8 @@ JOB = Job(
         FIT,
         Names(
             "pool_contexts", "",
-            help="contexts that share one curve, separated by commas, if the log has a column of "
-            "contexts; every other context gets its own curve",
+            help="contexts that share one curve, separated by commas, if the log has a context "
+            "column; every other context gets its own curve",
         ),
         File(
             "out", "", use="write", endings=(".csv",),

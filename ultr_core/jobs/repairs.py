@@ -93,7 +93,7 @@ def cells(state: PageState) -> list[Cell]:
             f"""
             ## {BREAK.options[name]}: what breaks and what repairs it
 
-            Test risk of each ranker with {clicks:,.0f} clicks, lower is better. {bars}
+            Test risk of each ranker with {clicks:,.0f} clicks; lower is better. {bars}
             """
         ),
         code(result),
@@ -119,7 +119,7 @@ def _enumerated(name: str) -> list[Cell]:
             """
             ## Enumerated
 
-            Four candidates, all 24 rankings, every list and click pattern: the largest error of the
+            Four candidates, all 24 rankings, every list and click pattern: the largest error in the
             expected estimate as a fraction, and how many pairs of rankings are in the wrong order.
             """
         ),

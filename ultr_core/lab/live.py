@@ -207,7 +207,7 @@ def run_live(
     tell = progress if progress is not None else _say_nothing
     users = user_model(settings)
     engine = _engine(world, settings, plan)
-    tell("clicks of the training and validation days")
+    tell("clicks on the training and validation days")
     logs = _logs(engine, users, settings, plan)
     tell("swap experiment")
     estimate, curve, swap_clicks = _propensities(engine, users, settings, plan, logs)

@@ -51,7 +51,7 @@ class LinearModel:
     feature_ids: NDArray[np.int64]
 
     def score(self, corpus: Corpus) -> NDArray[np.float64]:
-        """Scores [documents] of a corpus with the same features.
+        """Scores [documents] for a corpus with the same features.
 
         Raises InputError if the corpus has features other than those the ranker was trained on.
         """
@@ -120,7 +120,7 @@ def fit_ranker(
     ``seed`` only within the tolerance, and never on the number of threads.
 
     Raises InputError for weights made for another corpus, an initial ranker with other features,
-    weights that give no pair, too many features and documents, and features, weights, cost or
+    weights that give no pairs, too many features and documents, and features, weights, cost or
     tolerance outside the limits within which a gap can be certified.
 
     Two queries in which the second feature marks the relevant document:
@@ -232,7 +232,7 @@ def fit_path(
 
     Solves from the smallest C upwards. Each fit starts from the previous fit: its weights, its
     scores and its dual points, which stay feasible at another C once multiplied by the ratio of
-    the two. If a callback stops the path, costs that were not started are left out. Raises
+    the two values. If a callback stops the path, costs that were not started are left out. Raises
     InputError as ``fit_ranker`` does.
     """
     (path,) = fit_paths(
@@ -297,7 +297,7 @@ def _data(corpus: Corpus, weights: Weights, like: Data | None = None) -> Data:
     if len(weights.values) != corpus.n_documents:
         raise InputError(
             f"The weights are for {counted(len(weights.values), 'document')} but the corpus has "
-            f"{corpus.n_documents}; make them from a click log of this corpus."
+            f"{corpus.n_documents}; make them from a click log for this corpus."
         )
     check_weights(weights.values, weights.clicks)
     per_click = weights.values / weights.clicks

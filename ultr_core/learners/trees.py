@@ -113,8 +113,9 @@ def _require_ids(corpus: Corpus, ids: NDArray[np.int64], absent: NDArray[np.int6
         raise InputError(
             f"The trees name their features Column_0 to Column_{ids[-1]}, which may number the "
             f"columns of a matrix, and the corpus has {counted(corpus.n_features, 'feature')} "
-            f"({some_ids(corpus.feature_ids)}); write the id of each on the model's line "
-            "feature_names, as in feature_names=1 2 3, or pass them to LightGBM as feature_name.",
+            f"({some_ids(corpus.feature_ids)}); write the id of each on the model's "
+            "feature_names line, as in feature_names=1 2 3, or pass them to LightGBM as "
+            "feature_name.",
             "tree_features",
         )
 

@@ -1,4 +1,4 @@
-"""What a user's own log gives: propensities, a ranker, and evidence about rankers."""
+"""Results from a user's own log: propensities, a ranker, and evidence about rankers."""
 
 from typing import TYPE_CHECKING
 

@@ -190,13 +190,14 @@ class TrueQuality:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a log, and any grades, say about one ranker.
+    """Evidence about one ranker from a log and any grades.
 
     reports: by key, one for each of ``ESTIMATORS`` that needs no fitted relevance, and the judge's.
     true: the risk from the grades, None if there are none. tied: documents that share their score
-    with another document of their query. unshown: what the log leaves out of the candidate sets.
-    notices: sentences. judge: key of the report that sentences use, see `judge_by`. intervals: the
-    independent units, sessions or presentations. agreement: `against_weighted_clicks`.
+    with another document for the same query. unshown: what the log leaves out of the candidate
+    sets. notices: sentences. judge: key of the report that sentences use, see `judge_by`.
+    intervals: the independent units, sessions or presentations. agreement:
+    `against_weighted_clicks`.
     """
 
     name: str
@@ -245,7 +246,7 @@ class Evaluation:
         )
         if self.true is not None:
             text += f" From the grades, it is {self.true.risk_of_log:.3f} on the logged queries"
-            also = "; the interval also allows for which queries were drawn"
+            also = "; the interval also allows for the random choice of queries"
             text += "." if estimate.no_interval else f"{also}."
         left_out = self.unshown.finding().sentence if self.unshown.what else ""
         return " ".join(filter(None, (text, left_out, self.about_level)))
@@ -295,7 +296,7 @@ INTERVALS_ARE_FOR = (
 )
 """What the intervals of all estimates are for, as it is said before `Evaluation.assumptions`."""
 
-MEAN_RANK_BY_GRADES = "mean rank over the relevant documents of all queries, each counted once"
+MEAN_RANK_BY_GRADES = "mean rank over the relevant documents for all queries, each counted once"
 
 _HINDSIGHT = ESTIMATORS["hindsight"]
 JUDGE = ESTIMATORS[DEFAULT_METHOD]
@@ -420,7 +421,7 @@ def evaluate_ranker(
     measures: Sequence[Measure] | None = None,
     empty: Empty = "skip",
 ) -> Evaluation:
-    """Estimate a ranker's risk from a log of this corpus, and compute it from the grades.
+    """Estimate a ranker's risk from a log for this corpus, and compute it from the grades.
 
     scores [documents] of the ranker. Equal scores get their mean rank over all orders. Estimates:
     all of ``ESTIMATORS`` that need no fitted relevance, such as IPS (equation 5), with tau =
@@ -429,7 +430,7 @@ def evaluate_ranker(
     relevance is fitted, it is refitted for the interval (`Refits`). ``measures``: also computed
     from the grades, None for `usual_measures`; ``empty`` says whether they leave out queries
     without a relevant document or count them as 0. Intervals come from groups of sessions for a
-    `GroupedLog`; otherwise they treat presentations as independent, and documents of a presentation
+    `GroupedLog`; otherwise they treat presentations as independent, and documents in a presentation
     as examined independently. If every candidate was shown, click noise changes IPS by a factor and
     a constant (section 5.2); what the log leaves out is in ``unshown``.
 
@@ -567,7 +568,7 @@ class RankerDifference:
 
     @property
     def whole(self) -> Estimate | None:
-        """The estimate with an interval that also contains every value of what was left out."""
+        """The estimate, its interval widened by every possible value of what was left out."""
         found = self.estimate
         if found is None:
             return None
@@ -658,7 +659,7 @@ def compare_with_shown(
 
     The judge is ``default_judge(clip)`` unless another is given. agreement: between the judge and
     the weighted clicks, if `evaluate_ranker` has found it for the same ranker. trained: whether
-    these clicks trained the ranker; if so, there is no verdict.
+    the ranker was trained on these clicks; if so, there is no verdict.
 
     The risk is linear in the ranks, so the joint risk of the log's rankers is the risk of the mean
     rank at which each document was shown, or of `ranks_over_draws` for a judge that counts draws
@@ -684,8 +685,8 @@ def compare_rankers(
 ) -> RankerDifference:
     """Compare two rankers by their scores [documents].
 
-    The judge is ``default_judge(clip)`` unless another is given. trained: name of a ranker that
-    these clicks trained; if there is one, there is no verdict.
+    The judge is ``default_judge(clip)`` unless another is given. trained: name of a ranker
+    trained on these clicks; if there is one, there is no verdict.
     """
     require_log(log)
     ranks, others = (
@@ -818,8 +819,8 @@ def truth_sentence(found: Evaluation) -> str:
         return ""
     parts = []
     if holds:
-        parts.append(f"inside the interval of {_listed(holds)}")
+        parts.append(f"inside the interval for {_listed(holds)}")
     if misses:
         interval = "that" if holds else "the interval"
-        parts.append(f"outside {interval} of {_listed(misses)}")
+        parts.append(f"outside {interval} for {_listed(misses)}")
     return f"The true risk from the grades, {truth:.2f}, is {', '.join(parts)}."

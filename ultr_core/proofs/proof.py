@@ -55,7 +55,7 @@ class Evidence:
         query_offsets: int64 [queries + 1], the logged queries.
         relevance: bool [documents].
         presented_ranks: int [documents], ranks under the production ranker.
-        family_ranks: int [rankers, documents], ranks under each ranker of the family.
+        family_ranks: int [rankers, documents], ranks under each ranker in the family.
         true_risk: float64 [rankers], R(S) of each (equation 2 averaged over the queries).
         log: the simulated training clicks.
         scores: float64 [documents] of the rankers whose hinge bound is checked, by label.
@@ -115,7 +115,7 @@ class Evidence:
 
     @cached_property
     def best_ranker(self) -> Chance:
-        """The estimate of the best ranker of the family from the log."""
+        """The estimate from the log for the best ranker in the family."""
         ranks = self.family_ranks[int(np.argmin(self.true_risk))]
         assumed = self.assumed_curve.at(self.log.rank)
         return chance_of(self.log, assumed, self.click_probability, self.assumed_propensity, ranks)
@@ -150,7 +150,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Proof:
-    """A claim with its statement, its section in the paper, what it assumes and how to test it.
+    """A claim with its statement, its section in the paper, its assumptions and its test.
 
     ``fails_when`` says in a sentence what makes it fail.
     """
@@ -175,7 +175,7 @@ class Proof:
 
 @dataclass(frozen=True)
 class Derivation(Proof):
-    """A proof line by line, checked by walking it on small queries of a world.
+    """A proof line by line, checked by walking through it on small queries from a world.
 
     ``derive`` gives its lines for a small query; ``breaks`` names the switches that make some of
     them fail (keys of ``BREAKS``).

@@ -45,9 +45,9 @@ FEWEST_LATER = 20
 class ContinuationEstimate:
     """Lambda with its 95% interval over queries.
 
-    queries: how many are informative. later_clicks: clicks below another click. A value above 1 is
-    not clipped: it suggests that users do not leave after a click, or not as assumed; `probability`
-    is clipped.
+    queries: number of informative queries. later_clicks: clicks below another click. A value above
+    1 is not clipped: it suggests that users do not leave after a click, or not as assumed;
+    `probability` is clipped.
     """
 
     value: float

@@ -37,7 +37,7 @@ FEWEST_DEVIATIONS = 4.0
 
 @dataclass(frozen=True, eq=False)
 class TrustLines:
-    """Slope A and intercept B of each rank, float64 [ranks 1..K], with their standard errors.
+    """Slope A and intercept B for each rank, float64 [ranks 1..K], with their standard errors.
 
     NaN at the landmark's own rank, and if the groups are too similar or one of them was not shown.
     """
@@ -54,7 +54,7 @@ class TrustLines:
 
     @property
     def finding(self) -> Finding:
-        """Whether every intercept is 0, by a test of the largest against its error.
+        """Whether every intercept is 0, by testing the largest against its error.
 
         With a Bonferroni correction over the ranks, the test rejects with probability at most
         ``LEVEL`` if there is no trust bias.
@@ -108,11 +108,11 @@ class TrustLines:
 
 
 def trust_lines(counts: SwapCounts) -> TrustLines:
-    """The line of each rank from the four click rates of its swaps.
+    """The line for each rank from the four click rates in its swaps.
 
-    Errors by the delta method. The two documents of a swap belong to one query, so their clicks are
-    correlated. The correlation was not recorded and is assumed to be as large as possible, which
-    makes errors too large.
+    Errors by the delta method. The two documents in a swap belong to the same query, so their
+    clicks are correlated. The correlation was not recorded and is assumed to be as large as
+    possible, which makes errors too large.
     """
     (x1, v1), (y1, w1), (x2, v2), (y2, w2) = (
         _rates(each) for each in (counts.control, counts.swapped, counts.moved, counts.unmoved)

@@ -32,7 +32,7 @@ def true_risk(
     ranks and relevance [documents], query_offsets [queries + 1]. Raises InputError if the shapes do
     not match, a value is not finite, a relevance is negative, or no query is left.
 
-    Relevant documents at ranks 1 and 3 of one query, and at rank 2 of another:
+    Relevant documents at ranks 1 and 3 for one query, and at rank 2 for another:
 
     >>> true_risk([1, 2, 3, 1, 2], relevance=[1, 0, 1, 0, 1], query_offsets=[0, 3, 5])
     3.0

@@ -266,7 +266,7 @@ def noise_share(eps_plus: float, eps_minus: float, irrelevant_to_relevant: float
 
 
 class Judgement(NamedTuple):
-    """What one estimator says about several rankers.
+    """One estimator's results for several rankers.
 
     estimates: their risks; differences: these minus the risk of one ranker, from the same clicks;
     expected: float64 [rankers], the exact expectation of the risks.

@@ -26,7 +26,7 @@ class Study:
 
     Attributes:
         name: on the command line and in file names.
-        figure: number of the paper's figure, or None for a map or curve of this lab.
+        figure: number of the paper's figure, or None for a map or curve in this lab.
         section: of the paper.
         title: what the figure shows.
         x_fields: settings that take the value on the x axis; the first names the axis.
@@ -61,7 +61,7 @@ class Study:
 
     @property
     def shipped_in(self) -> str:
-        """The part of the shipped results that has its cells."""
+        """The part of the shipped results that contains its cells."""
         if self.figure is not None:
             return "figures"
         if self.is_map:
@@ -90,8 +90,8 @@ class Point:
 class Plan:
     """A study to run: its scale, its users, and the number of click logs per point.
 
-    ``base`` gives seed, corpus, threshold, eps+ and draws; what the study varies or fixes replaces
-    the other settings. A given curve is used unless the study varies its exponent.
+    ``base`` gives seed, corpus, threshold, eps+ and draws; the study varies or fixes the other
+    settings. A given curve is used unless the study varies its exponent.
     """
 
     study: Study
@@ -274,10 +274,10 @@ BASE_FIELDS = (
 """Settings that a quick plan takes from its base; a study varies or fixes the others."""
 
 FIGURES = tuple(name for name, study in STUDIES.items() if study.figure is not None)
-"""Names of the studies that are figures of the paper."""
+"""Names of the studies that are figures in the paper."""
 
 REPAIRS = tuple(name for name, study in STUDIES.items() if study.repaired_by)
-"""Names of the studies of what breaks weighting, and of what repairs it."""
+"""Names of the studies that show what breaks weighting and what repairs it."""
 
 MAPS = tuple(name for name, study in STUDIES.items() if study.is_map)
 """Names of the sensitivity maps."""

@@ -80,7 +80,9 @@ def fetch(lab: Lab) -> None:
                 with place.place().container():
                     order.come_back(answered=True)
                 return
-            place.place().progress(done / len(order.plan), "Training the rankers of a pinned run …")
+            place.place().progress(
+                done / len(order.plan), "Training the rankers for a pinned run …"
+            )
     _runs()[missing[0]] = order.lab.comparison(order.plan)
     st.rerun()
 

@@ -40,7 +40,7 @@ LOOKS_LIKE, HELP = (
 
 KINDS = {
     **IN_WORDS,
-    "clicks": "clicks of a click log",
+    "clicks": "clicks for a click log",
     "qrels": IN_WORDS["judgements"],
     "logger-scores": IN_WORDS["scores"],
     "query-texts": IN_WORDS["names"],

@@ -164,7 +164,7 @@ def noisy_hinge(ways: Ways) -> Walk:
     )
     write.line(
         r"\sum_j(\epsilon_+r_j+\epsilon_-(1-r_j))\sum_{d\ne d_j}\max(0,1-s_j+s_d)",
-        "An examined document is clicked with ε₊ if it is relevant and with ε₋ if not.",
+        "An examined document is clicked with probability ε₊ if it is relevant and ε₋ if not.",
         dot(world.constant_noise, hinge),
         assumes="noise that depends on nothing but relevance",
     )

@@ -99,7 +99,7 @@ def overtaking(ways: Ways) -> Walk:
         r"(\epsilon_+-\epsilon_-)\,(R(S_1)-R(S_2))",
         "The true difference, scaled by the noise: IPS has no bias.",
         target,
-        assumes="everything that section 5.2 assumes",
+        assumes="all assumptions of section 5.2",
     )
     naive_values = [Fraction(d) for d in delta]
     write.line(
