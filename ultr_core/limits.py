@@ -113,8 +113,8 @@ LOG_MEMORY = Limit(
 """For counting a click log; what is counted by then goes to spill files."""
 
 TABLE_SECONDS = Limit(
-    1_800, "seconds", "a view or a SELECT may never end",
-    "copy it into a table of that file first, or count the log there with log-query's SQL",
+    1_800, "seconds", "a view or a SELECT query may never end",
+    "copy it into a table in that file first, or count the log there with log-query's SQL",
 )  # fmt: skip
 """For copying a table, a view or a SELECT out of a DuckDB file; 500 million rows take minutes."""
 
@@ -216,7 +216,7 @@ REGRESSED_FEATURES = Limit(
 
 VISITORS_PAIRS = Limit(
     5_000_000,
-    "pairs of a document to learn from and another document of its query",
+    "pairs of a document to learn from and another document for the same query",
     "a page trains in the server's memory, where a pair takes up to 25 bytes",
     "use the command line, which has no such limit",
 )
@@ -279,12 +279,12 @@ UPLOAD_SECONDS = Limit(
 )
 """From the head of an upload to its end."""
 
-_KEPT = "what is read from it stays in this server's memory"
+_KEPT = "the data read from it stays in this server's memory"
 _BY_COMMAND = "upload part of it, or use the command line, which has no such limit"
 
 UPLOADED_LOG_ROWS = Limit(
     2_000_000, "rows", _KEPT,
-    "add up the rows of each query, document and position as impressions and clicks, or run the "
+    "add up the rows for each query, document and position as impressions and clicks, or run the "
     "lab on your own computer",
 )  # fmt: skip
 """Of a click log that a visitor uploads: a row takes some 90 bytes while it is read."""
@@ -302,7 +302,7 @@ UPLOADS = Room(UPLOADED_LOG_ROWS, UPLOADED_DOCUMENTS, UPLOADED_FEATURES, UPLOADE
 """For what visitors upload."""
 
 READ_KEPT_BY_SERVER = Limit(
-    2_048, "MB of memory for what was read from all visitors' files", _MEMORY, _FEWER
+    2_048, "MB of memory for the data read from all visitors' files", _MEMORY, _FEWER
 )
 
 SMALL_UPLOAD = Limit(

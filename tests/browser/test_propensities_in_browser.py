@@ -86,7 +86,7 @@ def an_own_log_gives_a_table_and_a_curve_for_the_lab(page: Page, log: Path) -> N
 ODD = {
     "empty": (b"", "is empty"),
     "binary": (b"\x89PNG\r\n\x1a\n\xff\xfe\x00", "is a picture (PNG)"),
-    "header alone": (b"query,document,position,click\n", "no usable row"),
+    "header alone": (b"query,document,position,click\n", "no usable rows"),
     "no click": (b"query,document,position,click\nq,a,1,0\nq,b,2,0\n", "was clicked"),
 }
 

@@ -127,7 +127,7 @@ def _intervals_cover(lab: Lab) -> Finding:
     found = interval_over_draws(shares)
     return Finding(
         f"Over {found.n} experiments of {FEW_SESSIONS:,} presentations each, {found.value:.1%} of "
-        f"the intervals contain the true ratio (95% interval of this share {found.low:.1%} to "
+        f"the intervals contain the true ratio (95% interval for this share {found.low:.1%} to "
         f"{found.high:.1%}).",
         found.value,
         "=",
@@ -299,7 +299,7 @@ def _scaled_svm(lab: Lab) -> Finding:
     worst = float(np.linalg.norm(with_cost - base)) / size
     moved = float(np.linalg.norm(alone - base)) / size
     return Finding(
-        f"With halved propensities and half of C, the ranker's relative change is {worst:.1g}; "
+        f"With propensities and C both halved, the ranker's relative change is {worst:.1g}; "
         f"with C unchanged, it is {moved:.1g}.",
         worst,
         tolerance=SAME,
@@ -330,7 +330,7 @@ def _swaps_under_trust(lab: Lab) -> Finding:
     curve = TrustBiasModel.published().curve
     truth = float(curve.at(2) / curve.at(1))
     return Finding(
-        f"With the published trust bias, the swap ratio of rank 2 converges to {limit:.2f}; its "
+        f"With the published trust bias, the swap ratio for rank 2 converges to {limit:.2f}; its "
         f"relative examination is {truth:.2f}.",
         abs(float(limit) - truth),
         ">",

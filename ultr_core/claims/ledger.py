@@ -70,7 +70,7 @@ class Entry:
         measure: the function that measures it.
         link: the page of the app that shows it, with the values in its address.
         origin: the paper, its set-up, this lab, or later work.
-        sizes: numbers of clicks, queries and seeds it is measured on.
+        sizes: numbers of clicks, queries and seeds it is measured with.
         mutation: what breaks it, a key of ``MUTATIONS``; "" if the claim does not hold anyway or
             nothing is measured.
     """

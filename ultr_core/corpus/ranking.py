@@ -258,7 +258,7 @@ def checked_offsets(query_offsets: ArrayLike, documents: int) -> IntArray:
     falls = np.flatnonzero(np.diff(offsets) <= 0)
     if falls.size:
         raise InputError(
-            f"query_offsets must increase strictly, but query {falls[0]} has no document "
+            f"query_offsets must increase strictly, but query {falls[0]} has no documents "
             f"(offsets {offsets[falls[0]]} and {offsets[falls[0] + 1]})."
         )
     return offsets
@@ -282,7 +282,7 @@ def query_sums(values: ArrayLike, query_offsets: ArrayLike) -> NDArray[Any]:
     """
     array = real_numbers(values, "Values to be summed by query")
     if array.ndim == 0:
-        raise InputError("Values to be summed by query need an axis of documents.")
+        raise InputError("Values to be summed by query need a document axis.")
     offsets = checked_offsets(query_offsets, array.shape[-1])
     dtype = np.float64 if array.dtype.kind == "f" else np.int64
     return np.add.reduceat(array, offsets[:-1], axis=-1, dtype=dtype)
@@ -511,7 +511,7 @@ def dcg(
             f"The cutoff of a DCG must be 1 or more, not {in_brief(cutoff)}.", "dcg_cutoff"
         )
     if gain not in get_args(Gain):
-        raise InputError(f"The gain is exponential or linear, not {in_brief(gain)}.", "gain")
+        raise InputError(f"The gain must be exponential or linear, not {in_brief(gain)}.", "gain")
     if gain == "exponential" and labels.size and labels.max() > _LARGEST_EXPONENTIAL_GRADE:
         raise InputError(
             f"An exponential gain needs grades up to {_LARGEST_EXPONENTIAL_GRADE:g}, "
@@ -575,7 +575,7 @@ def ndcg(
     has_relevant = ideal > 0
     if empty not in ("skip", "zero", "one"):
         raise InputError(
-            f"The rule for empty queries is skip, zero or one, not {empty!r}.", "empty_queries"
+            f"The rule for empty queries must be skip, zero or one, not {empty!r}.", "empty_queries"
         )
     if empty == "skip":
         per_query = reached[has_relevant] / ideal[has_relevant]

@@ -58,7 +58,7 @@ WHAT_IF_START = 0.5
 
 
 def examination_figure(settings: Settings, quantity: Quantity, *, theme: Theme = "light") -> Figure:
-    """Examination probabilities, or the weights 1/p, of users and learner by rank."""
+    """The users' and the learner's examination probabilities, or weights 1/p, by rank."""
     given = max((len(values) for values in settings.curves.values()), default=0)
     last_rank = min(max(LAST_RANK, given), LONGEST)
     ranks = np.arange(1, last_rank + 1)
@@ -95,8 +95,8 @@ def examination_curves(
 ) -> Figure:
     """True and assumed propensities (or weights 1/p) by rank, with an interactive what-if curve.
 
-    ``curves`` has the columns ``rank``, ``users`` and ``learner``: rank r = 1, 2, ..., and p_r for
-    the users and as the learner assumes it. The what-if curve (1/r)^η follows a slider inside
+    ``curves`` has the columns ``rank``, ``users`` and ``learner``: rank r = 1, 2, ..., the users'
+    p_r, and the p_r that the learner assumes. The what-if curve (1/r)^η follows a slider inside
     the picture, from 0 to ``high_eta`` in steps of ``eta_step``, with no round trip to the server.
     """
     rank, users, learner = (np.asarray(curves[name]) for name in COLUMNS)
@@ -173,7 +173,7 @@ def _examination(
 
 
 def warm_up() -> None:
-    """Build one chart, so that the first visitor does not wait for the libraries to load."""
+    """Build a chart, so that the first visitor does not wait for the libraries to load."""
     curves = pd.DataFrame({"rank": [1, 2], "users": [1.0, 0.5], "learner": [1.0, 0.5]})
     examination_curves(
         curves, quantity="probability", alt_text="", title="", high_eta=2.0, eta_step=0.05
@@ -353,7 +353,7 @@ def live_curve_figure(result: LiveResult, *, theme: Theme = "light") -> Figure:
         curve=result.curve,
         truth=[value / reference for value in result.true_curve],
         alt_text=(
-            f"From {result.clicks['swaps']:,} clicks of the swap days: rank {last.rank} is "
+            f"From {result.clicks['swaps']:,} clicks on the swap days: rank {last.rank} is "
             f"examined {last.value:.3g} times as often as rank {result.estimate.reference}; the "
             f"smoothed curve used for training has {result.curve.values[last.rank - 1]:.3g}."
         ),
@@ -408,7 +408,7 @@ def propensity_curves(
     examination, and the limit of the estimate with infinite traffic. ``other`` is a second
     estimate, for comparison. Missing ranks have no mark; estimates that the curve does not use are
     hollow; a triangle at the end of the axis marks a value beyond it, and a hollow triangle marks a
-    rank without a click.
+    rank without clicks.
     """
     scale = curve.values[estimate.reference - 1]
     parts = [_points(estimate, "estimate", 0.0).assign(used=True)]

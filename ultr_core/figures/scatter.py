@@ -51,7 +51,7 @@ def risk_figure(picture: RiskPicture, method: str, *, theme: Theme = "light") ->
     label = METHODS[method].label
     alt_text = (
         f"{label} risk estimates of {len(picture.kinds)} rankers against their true risk: "
-        f"Kendall's τ is {with_minus(f'{estimates.kendall:.2f}')}, where 1 is the true order."
+        f"Kendall's τ is {with_minus(f'{estimates.kendall:.2f}')}, where 1 means the true order."
         + (f" There is {estimates.no_interval}." if estimates.no_interval else "")
     )
     return risk_scatter(
@@ -76,7 +76,7 @@ def risk_scatter(
     """Scatter plot of estimated against true risk for a family of rankers.
 
     ``rankers`` has the columns :data:`COLUMNS`, one row per ranker: true risk R(S), the estimate
-    from one click log with the ends of its 95% interval, and its exact expectation; all ends are
+    from one click log with the ends of its 95% interval, and its exact expectation; both ends are
     NaN if there are too few clicks for intervals. ``law`` is the slope and intercept in E[R_IPS] =
     slope R + intercept (section 5.2 of the paper); it is drawn dashed. ``method`` chooses colour
     and shape.

@@ -42,7 +42,7 @@ def key_twice(text: str, name: str, first_line: int = 1, among: Collection[str] 
     key, place = _second(text, among)
     line = first_line + text.count("\n", 0, place)
     return InputError(
-        f"{name}, line {line} gives {quoted(key)} twice in one object; keep one of the values.",
+        f"{name}, line {line} gives {quoted(key)} twice in the same object; keep one value.",
         "key_twice",
     )
 

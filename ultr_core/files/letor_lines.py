@@ -140,7 +140,7 @@ def _checked_blocks(source: Source, raw: IO[bytes]) -> Iterator[tuple[int, bytes
         if b"\0" in piece:
             raise InputError(
                 f"{source.name} is a binary file (zero bytes after line {line}); "
-                "give rows 'grade qid:ID id:value ...' in plain or gzipped text.",
+                "give rows 'grade qid:ID id:value ...' as plain or gzipped text.",
                 "zero_byte",
             )
         whole, newline, rest = piece.rpartition(b"\n")

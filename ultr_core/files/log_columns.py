@@ -276,7 +276,7 @@ def require_columns(
             ask_which(meaning, plain, name)
             if not any(plain):
                 raise InputError(
-                    f"{name} has no column names in {place}; write them there, such as "
+                    f"{name} has no column names in {place}; write them there, for example "
                     "query,document,position,click.",
                     "columns",
                 )
@@ -289,7 +289,7 @@ def require_columns(
                 )
             raise InputError(
                 f"{name} has no {meaning} column; its columns are {in_words(header)}. Say which of "
-                f"them is the {meaning}, or name the columns in {place}, such as "
+                f"them is the {meaning}, or name the columns in {place}, for example "
                 f"query,document,position,click ({also}).",
                 "columns",
             )

@@ -106,18 +106,18 @@ def parse_log(
 ) -> PresentationLog:
     """Click log from CSV text, or from the bytes of files: CSV, JSON lines, Parquet, DuckDB.
 
-    Text is UTF-8 or UTF-16, or in the encoding in ``how``; it may be compressed with gzip or
+    Text is UTF-8 or UTF-16, or in the encoding given in ``how``; it may be compressed with gzip or
     zstandard. Columns (aliases in ``COLUMNS``): document, position, click; optionally query,
     impressions (1 per row without it), swapped rank, ranker, presentation, session, page, offset,
     action and propensity. Other columns are ignored. ``columns`` maps meanings to columns with
     other names, or to "-" if no column has that meaning. If rows are actions, views and clicks are
-    joined by presentation and document; ``clicks`` is a file of clicks only.
+    joined by presentation and document; ``clicks`` is a file that contains only clicks.
 
-    Rows of one presentation with the same document and position are one impression. Rows that
+    Rows with the same presentation, document and position are one impression. Rows that
     cannot be used are left out and reported. ``progress`` is called with the share read so far.
     ``room`` limits the result; a server gives visitors less room than their own machine would.
 
-    Raises InputError if a column is missing, if no row can be used, if the meaning of a column is
+    Raises InputError if a column is missing, if no rows can be used, if the meaning of a column is
     unclear, if the log exceeds the limits, or if a file is damaged.
     """
     content = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
@@ -377,7 +377,8 @@ def _settle_searches(relation: Relation, places: Mapping[tuple[Any, ...], dict[s
         column = quoted(part.header[places[part.layout]["presentation"]])
         raise InputError(
             f"{relation.name} has no query column, and some values of the column {column} have two "
-            "documents at one position; say that this column is the query, or that no column is.",
+            "documents at the same position; say that this column is the query, or that no column "
+            "is.",
             "columns",
         )
 
@@ -475,7 +476,7 @@ def _counted_log(
     words = [_words(fault, relation) for fault in faults]
     if not rows.rows.size:
         told = "; ".join(words) or "nothing follows its first line"
-        raise InputError(f"{relation.name} has no usable row: {told}.")
+        raise InputError(f"{relation.name} has no usable rows: {told}.")
     # No more clicks than impressions, so that these are the largest sum of all.
     if float(rows.rows.astype(float) @ rows.numbers["impressions"]) >= 2**53:
         raise InputError(
@@ -568,8 +569,8 @@ def _without_effect(
         yield f"{why}, so the number of documents on a page was not used."
     if how.clicks_once and "impressions" in meanings:
         yield (
-            f"The column {quoted(columns['impressions'])} has the impressions of each row, so all "
-            "the clicks of a row count, not only one."
+            f"The column {quoted(columns['impressions'])} gives each row's impressions, so all "
+            "of a row's clicks count, not only one."
         )
     searches = {plain_name(name) for name in SEARCHES}
     others = [name for name in relation.first.header if plain_name(name) in searches]
@@ -736,7 +737,7 @@ def _sentences(log: PresentationLog, rows: UsableRows) -> Iterator[str]:
     if rows.page_size < 0:
         yield "Positions restart at each page offset, which was added to them."
     if "query" not in log.columns:
-        yield "There is no query column, so all rows are taken as one query."
+        yield "There is no query column, so all rows are treated as one query."
     if log.presentations is not None:
         yield from _of_presentations(log, log.presentations)
     moved, pairs = log.moved_pairs, int(log.pairs.size)
@@ -751,7 +752,7 @@ def _sentences(log: PresentationLog, rows: UsableRows) -> Iterator[str]:
 def _of_presentations(log: PresentationLog, found: Presentations) -> Iterator[str]:
     if found.repeated:
         yield (
-            f"{counted(found.repeated, 'row')} repeated a document at the same position of a list; "
+            f"{counted(found.repeated, 'row')} repeated a document at the same position in a list; "
             "each such position counts as one impression, clicked if any of its rows is."
         )
     if found.moved:

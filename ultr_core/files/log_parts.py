@@ -69,7 +69,7 @@ def log_parts(
     """
     given = [content] if isinstance(content, (str, Path, bytes, Source)) else list(content)
     if not given:
-        raise InputError("No file was given for the click log; give one or more.")
+        raise InputError("No files were given for the click log; give one or more.")
     parts: list[Source] = []
     known: set[tuple[int, int]] = set()
     for number, item in enumerate(given, 1):

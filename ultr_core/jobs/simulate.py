@@ -123,7 +123,7 @@ JOB = Job(
         ),
         Number(
             "rankers", "Number of production rankers", 1, MOST_RANKERS, default=1,
-            help="production rankers that take turns to serve queries, so that documents change "
+            help="production rankers that take turns serving queries, so that documents change "
             "rank",
         ),
         Switch(

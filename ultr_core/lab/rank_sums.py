@@ -32,12 +32,12 @@ class RankSums:
     section 5.2).
 
     Attributes:
-        ranks: float64 [ranks]; beyond ``MOST_RANKS`` one entry stands for a range, and sums are
+        ranks: float64 [ranks]; beyond ``MOST_RANKS`` one entry represents a range, and sums are
         approximate.
         relevant, others: A and B, float64 [rankers, ranks].
         true_risk: float64 [rankers], minus that of production.
         queries: Q.
-        shown: relevance by rank of the results in one list, with relevant results at the top and
+        shown: relevance by rank of the results in a list, with relevant results at the top and
         further down.
     """
 

@@ -66,8 +66,8 @@ class Iterate:
 class Constraint:
     """A constraint ``w.vector >= linear - xi`` that the one-slack cutting plane has added.
 
-    ``slack`` is xi of the previous program, ``violation`` the amount by which its solution violated
-    this constraint (``linear - w.vector - slack``).
+    ``slack`` is the xi of the previous program, ``violation`` the amount by which its solution
+    violated this constraint (``linear - w.vector - slack``).
     """
 
     number: int

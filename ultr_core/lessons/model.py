@@ -34,7 +34,7 @@ class Found:
 
     @classmethod
     def told(cls, key: str, numbers: Mapping[str, float], **chosen: str) -> Found:
-        """Numbers and sentence of lesson ``key``; ``chosen``: words that its text names."""
+        """The numbers and sentence for lesson ``key``; ``chosen``: words that its text names."""
         words = words_of(key)
         named = named_in(words.template("found"))
         told = {name: value for name, value in numbers.items() if name in named}
@@ -148,16 +148,16 @@ class Lesson:
     Attributes:
         key: short name, for files and tests.
         terms: keys of the glossary that it uses.
-        changes: settings that it fixes; the others are at their defaults.
+        changes: settings that it fixes; the others keep their defaults.
         prediction: what readers commit to before anything is shown.
         given: numbers that the idea and the prediction show beforehand; quick to compute.
         measure: all numbers, including those of ``given``, and a sentence about them.
-        figure: the picture of what was found.
+        figure: the picture of the result.
         shows: the normal page with exactly these settings.
         steps: what to try next.
-        traffic: its clicks, visits or presentations, in words with the numbers.
+        traffic: its clicks, visits or presentations, in words, with the numbers.
         exercise: the task with its checked answer.
-        users: key of its users in ``USERS``.
+        users: the key of its users in ``USERS``.
     """
 
     key: str

@@ -1,4 +1,4 @@
-"""Propensities of observation: where they come from, and the weights a learner gets from them."""
+"""Observation propensities: where they come from, and the weights that a learner gets from them."""
 
 from typing import TYPE_CHECKING
 

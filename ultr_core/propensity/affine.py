@@ -39,7 +39,7 @@ def _affine(log: ClickLog, belief: Belief) -> RowNumbers:
 AFFINE = Estimator(
     "affine",
     "Affine",
-    counts="a click counts 1 / α and an impression −β / α, where P(click) = α r + β",
+    counts="a click counts for 1 / α and an impression for −β / α, where P(click) = α r + β",
     words="Like IPS, minus what clicks on irrelevant documents add at each rank: also correct if "
     "noise depends on the rank. A document that was shown but not clicked counts as well.",
     expects=(

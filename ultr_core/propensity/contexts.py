@@ -30,7 +30,7 @@ def contextual_propensities(
 ) -> FloatArray:
     """q = p_{z,k}, float64 [rows], as `estimate_risks` and `weights_of_log` expect it.
 
-    curves: one for each context, by its number. ranks, contexts [rows], such as those of a
+    curves: one for each context, by context number. ranks, contexts [rows], such as those of a
     `ClickLog`. Raises InputError for contexts that are not whole numbers from 0 to one less than
     the number of curves, and for anything that is not a curve.
 
@@ -67,8 +67,8 @@ def contextual_propensities(
 class ContextCurves:
     """A curve for each context of a log instead of a single one: p_{z,k}.
 
-    names: of the contexts. curves: one for each context, normalised to p_{z,1} = 1. Raises
-    InputError unless each context has one curve, and one name of its own.
+    names: those of the contexts. curves: one for each context, normalised to p_{z,1} = 1. Raises
+    InputError unless each context has a curve, and a name of its own.
 
     >>> from ultr_core.users import PowerLaw
     >>> curves = ContextCurves(("desk", "phone"), (PowerLaw(1.0), PowerLaw(2.0)))
@@ -97,7 +97,7 @@ class ContextCurves:
         """Raises InputError, because p depends on the context as well; see `row_propensities`."""
         raise InputError(
             f"The contexts {in_words(self.names)} have one curve each, and this method uses one "
-            "for all of them; choose ips, clipped or policy-aware.",
+            "curve for all of them; choose ips, clipped or policy-aware.",
             "method",
         )
 
@@ -108,7 +108,7 @@ class ContextCurves:
 
 
 def row_propensities(curve: ExaminationCurve, log: ClickLog) -> FloatArray:
-    """p of each row of a log, float64 [rows]: by rank, or by context and rank."""
+    """p for each row of a log, float64 [rows]: by rank, or by context and rank."""
     if isinstance(curve, ContextCurves):
         return contextual_propensities(curve.curves, log.rank, log.context)
     return curve.at(log.rank)

@@ -66,12 +66,12 @@ class Belief:
         return found
 
     def relevance_of(self, log: ClickLog) -> FloatArray:
-        """r_hat of the document of each row of a log; raises InputError if its size differs."""
+        """r_hat of the document in each row of a log; raises InputError if its size differs."""
         found = self.relevance
         if found is None or found.shape != (log.n_documents,):
             raise InputError(
                 f"This estimator needs a fitted relevance for each of the {log.n_documents} "
-                "documents of the log.",
+                "documents in the log.",
                 "relevance",
             )
         return found[log.document]
@@ -119,7 +119,7 @@ class Expectation:
         return (self.factor, self.constant) == (1.0, 0.0)
 
     def counting(self, factor: float, constant: float = 0.0) -> Expectation:
-        """The same users and assumptions for an estimator by which a document counts this much."""
+        """The same users and assumptions where a document counts for this much instead."""
         return replace(self, factor=factor, constant=constant)
 
 
@@ -232,16 +232,16 @@ Worked = tuple[float, float, float] | tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Estimator:
-    """One estimator of risk.
+    """An estimator of risk.
 
-    key, label: its stable name, and the name that readers see. counts: what a click counts, in a
-    few words. words: what that does to the estimate, in a sentence or two. expects: cases in which
+    key, label: its stable name, and the name that readers see. counts: what a click counts for, in
+    a few words. words: what that does to the estimate, in a sentence or two. expects: cases where
     it is unbiased, or correct up to a factor and a constant: at least one, and all of `CASES` that
-    apply; readers see the first. source: where it comes from. numbers: u and v [rows] of a log,
-    given a belief; u of rows without a click does not matter. worked: propensity, u and v of each
+    apply; readers see the first. source: where it comes from. numbers: u and v [rows] for a log,
+    given a belief; u does not matter for rows without clicks. worked: propensity, u and v of each
     row of a log with one click at each propensity, worked out by hand, at 1/2 and at least one
     other propensity. An estimator that needs a clip also has rows for a second threshold, the
-    fourth number of a row, because many functions of tau agree at a single value: one log per
+    fourth number in a row, because many functions of tau agree at a single value: one log per
     threshold, with a propensity below it. needs: the fields of the belief that it uses. clips: the
     thresholds from which validation chooses, more than one only if it needs a clip; ``CLIP_GRID``
     is the usual choice. falls: if it is above 0, the threshold is ``falls`` n^(-1/4), at most 1,
@@ -285,7 +285,7 @@ class Estimator:
 
     @property
     def cases(self) -> tuple[Expectation, ...]:
-        """The possible cases; ``expects`` must name all in which the estimator is correct."""
+        """The possible cases; ``expects`` must name all those in which the estimator is correct."""
         return (*CASES, *(case for need in self.needs for case in FURTHER_CASES.get(need, ())))
 
     @property

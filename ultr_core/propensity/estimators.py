@@ -52,7 +52,7 @@ _PAPER = "Joachims, Swaminathan and Schnabel (2017)"
 CLIPPED = Estimator(
     "clipped",
     "Clipped",
-    counts="a click counts 1 / propensity, at most 1 / τ",
+    counts="a click counts for 1 / propensity, at most 1 / τ",
     words="Like IPS, but with no propensity below τ: less variance, some downward bias.",
     expects=(RIGHT_CURVE_ABOVE_CLIP, NO_BIAS, *_UNDER_NOISE),
     source=f"section 7.2 of {_PAPER}",
@@ -81,9 +81,9 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
             Estimator(
                 "ips",
                 "IPS",
-                counts="a click counts 1 / propensity",
-                words="Every click counts 1 / propensity of its position; correct on average if "
-                "the propensities are correct, every candidate was shown and only relevant "
+                counts="a click counts for 1 / propensity",
+                words="Every click counts for 1 / propensity at its position; correct on average "
+                "if the propensities are correct, every candidate was shown and only relevant "
                 "documents are clicked. Clicks on irrelevant documents change "
                 "it by a factor and a constant that are the same for every ranker.",
                 expects=_INVERSE,
@@ -96,7 +96,7 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
             Estimator(
                 "snips",
                 "SNIPS",
-                counts="a click counts 1 / propensity, divided by the sum of these weights",
+                counts="a click counts for 1 / propensity, divided by the sum of these weights",
                 words="Like IPS, but divided by the sum of the weights: the mean rank of clicked "
                 "documents, including irrelevant ones. A common factor in the propensities does "
                 "not change it.",

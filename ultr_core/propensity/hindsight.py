@@ -41,7 +41,7 @@ FloatArray = NDArray[np.float64]
 def hindsight_propensities(
     curve: ExaminationCurve, continuation: float, ranks: ArrayLike, clicks_above: ArrayLike
 ) -> FloatArray:
-    """q = p_k lambda^h, float64 in the shape of ``ranks``; h counts the clicks above.
+    """q = p_k lambda^h, float64 with the shape of ``ranks``; h counts the clicks above.
 
     Raises InputError for a lambda outside [0, 1], and for clicks above that are not whole numbers
     from 0 to one less than the rank.
@@ -111,7 +111,7 @@ def _doubly_robust(log: ClickLog, belief: Belief) -> RowNumbers:
 HINDSIGHT = Estimator(
     "hindsight",
     "Hindsight",
-    counts="a click counts 1 / (propensity × λ for each click above)",
+    counts="a click counts for 1 / (propensity × λ for each click above)",
     words="Like IPS, but each click above a click multiplies its weight by 1 / λ, because its user "
     "could have left there. Correct for users who leave after a click with probability 1 − λ.",
     expects=(

@@ -53,10 +53,10 @@ class _Rows:
 def estimate_by_em(
     displays: DisplayCounts, *, last_rank: int, reference: int = 1
 ) -> PropensityEstimate:
-    """p_r / p_reference of the position model P(click) = p_r g_d by expectation maximisation.
+    """p_r / p_reference in the position model P(click) = p_r g_d by expectation maximisation.
 
     E step: P(examined | no click) = p_r (1 - g_d) / (1 - p_r g_d), and likewise for attractiveness.
-    M step: p_r = (clicks + expected examined skips) / impressions of rank r, and g_d likewise for
+    M step: p_r = (clicks + expected examined skips) / impressions at rank r, and g_d likewise for
     each document (Chuklin, Markov and de Rijke, 2015, chapter 4). Documents without a click do not
     change the maximum and are left out.
 
@@ -65,10 +65,10 @@ def estimate_by_em(
     `Links`).
 
     An estimated g for each document biases p (the incidental parameters of Neyman and Scott, 1948)
-    by about 1 / (clicks of a document), while the standard error falls with all clicks; so
+    by about 1 / (clicks per document), while the standard error falls with all clicks; so
     intervals (jackknife over groups of queries) are given only if the median document has as many
     clicks as there are documents. They then contained the truth in 93% of 2,000 cases (400 logs of
-    200,000 presentations of 25 queries, five ranks) and in 93% of 2,000 (400 logs of 40,000
+    200,000 presentations of 25 queries, five ranks) and in 93% of 2,000 others (400 logs of 40,000
     presentations of 12 queries). With fewer clicks a parametric bootstrap does not help: corrected
     for the bias that it detects, its 95% intervals contained the truth in 73% of 150 cases (30 logs
     of 4,000 presentations of 200 queries, five ranks).
@@ -85,7 +85,7 @@ def estimate_by_em(
     clicks = displays.clicks[kept].astype(np.float64)
     has_click = np.bincount(number, weights=clicks) > 0
     if not has_click.any():
-        raise InputError("The log has no click, so there is nothing to estimate from.")
+        raise InputError("The log has no clicks, so there is nothing to estimate from.")
     if not np.any((np.bincount(number) > 1) & has_click):
         raise InputError(
             "No clicked document was shown at two ranks, so examination and attractiveness cannot "
@@ -134,7 +134,7 @@ def _without_interval(rank: int, value: FloatArray, counts: Counts) -> RankEstim
         float(value[rank - 1]) if known else None,
         impressions=int(counts.impressions[rank - 1]),
         clicks=int(counts.clicks[rank - 1]),
-        reason="documents have too few clicks for an interval" if known else "no click to compare",
+        reason="documents have too few clicks for an interval" if known else "no clicks to compare",
     )
 
 

@@ -37,7 +37,7 @@ class RowNumbers:
     clicked or not; 0 by default. divisor: float64 [rows], the q of ``dividing_by``, by which
     ``times_u`` divides instead of multiplying by a rounded 1 / q.
 
-    u of rows without a click may be anything, and so may v of rows without an impression. Raises
+    u may be anything in rows without a click, and so may v in rows without an impression. Raises
     InputError for values that are not numbers, or if u and v have different lengths.
     """
 
@@ -83,7 +83,7 @@ class RowNumbers:
         return bool(self.v.any())
 
     def on_log(self, log: ClickLog) -> RowNumbers:
-        """The numbers used to count a log: u is 0 where there is no click.
+        """The numbers used to count a log: u is 0 where there are no clicks.
 
         Raises InputError for a different number of rows, a clicked row whose u is not finite (if it
         divides by q: whose q is 0, almost 0, or above 1), an impression whose v is not finite, and
@@ -127,7 +127,7 @@ def row_numbers(numbers: Numbers) -> RowNumbers:
 
 
 def inverse_propensities(log: ClickLog, propensities: ArrayLike) -> FloatArray:
-    """1 / q for each row of the log with clicks, and 0 for rows without.
+    """1 / q for each row of the log that has clicks, and 0 for the others.
 
     propensities q [rows], in [0, 1]; only those of clicked rows matter (Section 4). Returns float64
     [rows]. Raises InputError, naming the rank and the number of clicks, if q is 0, so small that
@@ -137,7 +137,7 @@ def inverse_propensities(log: ClickLog, propensities: ArrayLike) -> FloatArray:
     if q.shape != log.clicks.shape:
         raise InputError(
             f"{counted(q.size, 'propensity was', 'propensities were')} given for "
-            f"{counted(log.clicks.size, 'row')} of the log; give one for each."
+            f"{counted(log.clicks.size, 'row')} of the log; give one for each row."
         )
     clicked = np.flatnonzero(log.clicks)
     of_clicked = q[clicked]
@@ -188,6 +188,6 @@ def _require_finite(log: ClickLog, values: FloatArray, what: str) -> None:
     if not right.all():
         row = int(np.argmin(right))
         raise InputError(
-            f"At rank {log.rank[row]} {what} counts {values[row]:g}; an estimator must give a "
+            f"At rank {log.rank[row]} {what} counts for {values[row]:g}; an estimator must give a "
             "finite number there."
         )

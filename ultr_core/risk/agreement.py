@@ -12,11 +12,11 @@ FloatArray = NDArray[np.float64]
 
 
 def kendall_tau(a: ArrayLike, b: ArrayLike) -> float:
-    """Kendall's tau-b of two lists of numbers, from -1 (reversed) to 1 (same order).
+    """Kendall's tau-b for two lists of numbers, from -1 (reversed) to 1 (same order).
 
     (concordant - discordant) / sqrt((pairs - ties in a) (pairs - ties in b)), Kendall (1945).
     a and b [items]. Raises InputError if they differ in length, have fewer than two items, contain
-    a number that is not finite, or if all numbers of one list are equal (tau is then undefined).
+    a number that is not finite, or if all numbers in one list are equal (tau is then undefined).
 
     >>> kendall_tau([1.0, 2.0, 3.0], [10.0, 30.0, 20.0])
     0.33333333333333337
@@ -24,7 +24,7 @@ def kendall_tau(a: ArrayLike, b: ArrayLike) -> float:
     first, second = _two_lists(a, b)
     if np.ptp(first) == 0 or np.ptp(second) == 0:
         raise InputError(
-            "Kendall's τ is not defined if all numbers of one list are equal.", "equal_numbers"
+            "Kendall's τ is not defined if all numbers in one list are equal.", "equal_numbers"
         )
     return _tau(first, second)
 
@@ -47,7 +47,7 @@ def _tau(first: FloatArray, second: FloatArray) -> float:
 
 
 def order_agreement(a: ArrayLike, b: ArrayLike) -> float:
-    """`kendall_tau`, or 0 if all numbers of one list are equal, which says nothing about the order.
+    """`kendall_tau`, or 0 if all numbers in one list are equal, which says nothing about the order.
 
     Raises InputError as `kendall_tau` does, except for equal numbers.
     """

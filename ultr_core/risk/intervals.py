@@ -128,13 +128,13 @@ def too_few_clicks(log: ClickLog, numbers: Numbers, scale: FloatArray | None = N
 
     Clicks are expected in proportion to impressions / u. Expected clicks are used instead of
     observed clicks, because logs that lack heavy clicks by chance look even, and those are the logs
-    whose intervals miss. For a log of clicks only, the observed clicks are used. numbers [rows] as
-    in `estimate_risks`. scale [rows]: the factor of u in m_2 and m_3, if ranks can be far longer in
-    some rows than in others; with it, an estimator that counts impressions alone has u = 1.
+    whose intervals miss. For a log that contains only clicks, the observed clicks are used. numbers
+    [rows] as in `estimate_risks`. scale [rows]: the factor of u in m_2 and m_3, if ranks can be far
+    larger in some rows than in others; with it, u = 1 if an estimator counts only impressions.
     """
     n = log.total_clicks
     if n == 0:
-        return f"no interval: there is no click in {counted(log.query_draws, 'presentation')}"
+        return f"no interval: there are no clicks in {counted(log.query_draws, 'presentation')}"
     evenness = _evenness(log, row_numbers(numbers).u, scale)
     needed = max(
         FEWEST_CLICKS, n * FEWEST_DRAWS / log.query_draws, FEWEST_EQUAL / max(evenness, 1e-12)
@@ -151,7 +151,7 @@ def too_few_telling(log: ClickLog, numbers: Numbers, differences: FloatArray) ->
     """Why there are too few clicks to say which of two rankers is better; "" if there are enough.
 
     Clicks on documents that both rankers put at the same rank say nothing; other clicks count
-    x = u |difference|. They must be worth ``FEWEST_TELLING`` equally weighted clicks,
+    for x = u |difference|. They must be worth ``FEWEST_TELLING`` equally weighted clicks,
     (sum of x)^2 / sum of x^2 over clicks. Without such a click, the difference is
     0, and there is nothing to decide. differences [documents] of ranks; numbers [rows].
     """

@@ -16,16 +16,16 @@ from ultr_core.words import counted, in_sentence, with_minus
 
 _MIDDLE = 1.0  # the true eta of figure 4
 _ONE_LOG = "on the single click log"
-_HOLDS_ZERO = "the interval of the difference contains 0"
+_HOLDS_ZERO = "the interval for the difference contains 0"
 
 
 def read_study(result: StudyResult) -> str:
-    """What the curve shows, in words, from the finished points: first the verdict, then numbers."""
+    """What the curve shows in words, from the finished points: the verdict, then the numbers."""
     return " ".join([_read(result), *_without_interval(result), *_on_given_curves(result)])
 
 
 def study_headline(result: StudyResult) -> str:
-    """Only the verdict of the reading, in at most 15 words and two numbers."""
+    """Only the reading's verdict, in at most 15 words and two numbers."""
     study = result.plan.study
     points = [p for p in result.plan.points if _both(result, p)]
     if study.repaired_by:
@@ -43,7 +43,7 @@ def study_headline(result: StudyResult) -> str:
     return _who_is_hurt(result, curve[0], curve[-1]) or _NOT_YET
 
 
-_NOT_YET = "No point of the curve is finished yet."
+_NOT_YET = "No point on the curve is finished yet."
 _AHEAD = {
     1: "weighting beats naive",
     -1: "naive beats weighting",
@@ -81,9 +81,9 @@ def _map_headline(result: StudyResult) -> str:
         return _ON_ONE_LOG if result.plan.base.draws < 2 else "No point is finished yet."
     wins, loses = (sum(gain.side == side for gain in gains) for side in (1, -1))
     if not wins + loses:
-        return "Neither ranker is clearly ahead at any point of the map."
+        return "Neither ranker is clearly ahead at any point on the map."
     if loses:
-        return f"Weighting beats the naive ranker at {wins} points of the map and loses at {loses}."
+        return f"Weighting beats the naive ranker at {wins} points on the map and loses at {loses}."
     return f"Weighting beats the naive ranker at {wins} of {len(gains)} points and loses at none."
 
 
@@ -356,18 +356,18 @@ def _read_map(result: StudyResult) -> str:
     done = [_gain(result, point) for point in result.plan.points if _both(result, point)]
     gains = [gain for gain in done if gain.n >= needed]
     if not gains:
-        return f"No point of the map has {counted(needed, 'finished click log')} yet."
+        return f"No point on the map has {counted(needed, 'finished click log')} yet."
     if needed < 2:
         better, worse = (sum(side * gain.value > 0 for gain in gains) for side in (1, -1))
         return (
             f"{_ONE_LOG.capitalize()} weighting is better than the naive ranker at {better} of "
-            f"{len(gains)} points of the map and worse at {worse or 'none'}."
+            f"{len(gains)} points on the map and worse at {worse or 'none'}."
         )
     wins, loses = (sum(gain.side == side for gain in gains) for side in (1, -1))
     left = len(gains) - wins - loses
     rest = f"; at the other {left} the two cannot be told apart ({_HOLDS_ZERO})" if left else ""
     return (
-        f"Weighting beats the naive ranker at {wins} of {len(gains)} points of the map and loses "
+        f"Weighting beats the naive ranker at {wins} of {len(gains)} points on the map and loses "
         f"at {loses or 'none'}{rest}."
     )
 
@@ -378,7 +378,7 @@ _NOISE = ("eps_minus", "eps_plus")
 
 
 def settings_words(plan: Plan) -> str:
-    """The values of a plan's users, learner and logs: one value, or the range."""
+    """The values for a plan's users, learner and logs: one value, or a range."""
     logs = f"{counted(plan.base.draws, 'click log')} per point"
     first = plan.points[0].settings
     if USERS[first.users].own:
@@ -398,7 +398,7 @@ def settings_words(plan: Plan) -> str:
 
 
 def taken_words(plan: Plan) -> str:
-    """The controls above the page that a plan of this study uses, in words."""
+    """The controls at the top of the page that a plan for this study uses, in words."""
     numbers = [PARAMETERS[name].label for name in BASE_FIELDS if name in PARAMETERS]
     *first, last = [*numbers, *(CURVES[name].label for name in plan.curves)]
     return f"{', '.join(first)} and {last}"

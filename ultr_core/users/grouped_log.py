@@ -32,16 +32,16 @@ def by_session(groups: int, of: str = "session") -> str:
 
 def session_notice(groups: int, of: str = "session") -> str:
     """What a reader must know of intervals by session, in one sentence."""
-    return f"Clicks in one {of} may depend on each other, so {by_session(groups, of)} are given."
+    return f"Clicks in a {of} may depend on each other, so {by_session(groups, of)} are given."
 
 
 @dataclass(frozen=True, eq=False)
 class GroupCounts:
     """The rows of a click log by group of sessions, one entry per row and group [entries].
 
-    row: index in the log. group: from 0. impressions, clicks: of the row in that group. draws:
-    float64 [groups], presentations of each group, including those without a click. of: what is in
-    a group, "session" or "presentation".
+    row: index in the log. group: from 0. impressions, clicks: those of the row in that group.
+    draws: float64 [groups], presentations of each group, including those without a click. of: what
+    is in a group, "session" or "presentation".
 
     Raises InputError for fewer than two groups, or a group without a draw, since leaving it out
     would change nothing although it counts as a group.

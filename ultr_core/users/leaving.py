@@ -41,7 +41,7 @@ class LeavingUsers:
     """Position-based model whose users leave with probability 1 - lambda after each click.
 
     The dependent click model (Guo, Liu and Wang, WSDM 2009) with one lambda for all ranks, and with
-    examination by rank. Clicks in one presentation depend on each other.
+    examination by rank. Clicks in the same presentation depend on each other.
 
     curve, eps_plus, eps_minus: as in `PositionModel`. continuation: lambda.
     Raises InputError unless 1 >= eps_plus > eps_minus >= 0 and lambda is in [0, 1].
@@ -68,13 +68,13 @@ class LeavingUsers:
         return PositionModel(self.curve, self.eps_plus, self.eps_minus)
 
     def affine(self, ranks: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Alpha and beta of a user who is still there: those of the position model, float64."""
+        """Alpha and beta for a user who is still there: those in the position model, float64."""
         return self.at_first.affine(ranks)
 
     def click_probability(
         self, relevance: ArrayLike, ranks: ArrayLike, query_offsets: ArrayLike | None = None
     ) -> FloatArray:
-        """Probability of a click on each document in one presentation of each query.
+        """Probability of a click on each document in a presentation of its query.
 
         pi_k = a_k prod over j above k of (1 - (1 - lambda) a_j), where a, the click probability of
         a user who is still there, does not depend on earlier clicks. relevance [documents],
@@ -120,7 +120,7 @@ def by_rank(
 
 
 def rows_by_clicks_above(ranks: ArrayLike, query_offsets: ArrayLike) -> ClickLog:
-    """Every row that one presentation of every query can give, for computing exact moments.
+    """Every row that a presentation of each query can give, for computing exact moments.
 
     A document at rank k has k rows, with 0 to k - 1 clicks above as their context; the first counts
     the impression. ranks [documents], query_offsets [queries + 1]. Raises InputError if they
@@ -177,10 +177,10 @@ def simulate_leaving(
 ) -> ClickLog:
     """Draw a log of users who may leave, directly as counts, whatever the number of clicks.
 
-    Going down a list, Binomial(S_h, a_k) of the S_h users who are still there after h clicks click
-    at rank k, and Binomial(clicks, lambda) of these stay, with h + 1 clicks. So the distribution is
-    that of users simulated one by one, whatever their number. Each count is the quantile at a
-    fixed uniform number, as in `simulate_counts`.
+    From the top of a list down, Binomial(S_h, a_k) of the S_h users who are still there after h
+    clicks click at rank k, and Binomial(clicks, lambda) of these stay, with h + 1 clicks. So the
+    distribution is that of users simulated one by one, whatever their number. Each count is the
+    quantile at a fixed uniform number, as in `simulate_counts`.
 
     relevance, ranks [documents] as presented, query_offsets [queries + 1]. Rows have the clicks
     above as context; their impressions include users who had left, since a log cannot tell. The
@@ -253,11 +253,11 @@ def leave_after_clicks(
 def count_by_clicks_above(
     sessions: Sessions, ranks: ArrayLike, query_offsets: ArrayLike
 ) -> ClickLog:
-    """Make a log from presentations and their clicks, with the clicks above as context of its rows.
+    """Make a log from presentations and their clicks, with the clicks above as its rows' context.
 
     sessions: the query of each presentation, and the presentation and document of each click;
     ranks [documents] as presented, query_offsets [queries + 1]. Raises InputError for a document
-    clicked twice in one presentation, and as `by_rank` does.
+    clicked twice in the same presentation, and as `by_rank` does.
 
     >>> sessions = Sessions(np.array([0, 0]), np.array([0, 0, 1]), np.array([0, 1, 1]))
     >>> log = count_by_clicks_above(sessions, ranks=[1, 2], query_offsets=[0, 2])
@@ -272,7 +272,7 @@ def count_by_clicks_above(
     order = np.lexsort((places, sessions.click_draw))
     draw, document = sessions.click_draw[order], sessions.click_document[order]
     if ((np.diff(draw) == 0) & (np.diff(document) == 0)).any():
-        raise InputError("A document is clicked at most once in a presentation.", "twice")
+        raise InputError("A document can be clicked at most once in a presentation.", "twice")
     first = np.searchsorted(draw, draw)  # of the clicks of the same presentation
     above = np.arange(draw.size) - first
     clicks = np.zeros((int(above.max(initial=-1)) + 2, int(offsets[-1])), np.int64)

@@ -50,8 +50,8 @@ def binomial_quantile(u: ArrayLike, n: ArrayLike, p: ArrayLike) -> IntArray:
     expansion, replaced by a search on the regularised incomplete beta function if it is too close
     to a boundary to decide.
 
-    u in [0, 1) (0 stands for the smallest possible value), n >= 0 whole trials, p in [0, 1];
-    arrays of the same shape after broadcasting. Returns int64 of that shape.
+    u in [0, 1) (0 means the smallest possible value), n >= 0 trials (whole numbers), p in [0, 1];
+    arrays of the same shape after broadcasting. Returns an int64 array of that shape.
     Raises InputError for values outside these ranges.
     """
     given = [
@@ -220,21 +220,21 @@ def simulate_counts(
     query_draws: int,
     seed: Seed,
 ) -> ClickLog:
-    """Draw a click log directly as counts: clicks take no time, each presentation about 5 ns.
+    """Draw a click log directly as counts: clicks take no time, each presentation takes about 5 ns.
 
     N_q is the count of query q among the first N terms of the fixed query sequence. Given N_q the
     clicks of document d are Binomial(N_q, pi_d), independent across documents (position model): the
     quantile at u_d, one fixed uniform number per document. So the distribution is exact at every
     setting, counts never fall as N or pi_d grows, and changing pi changes no other random number.
-    The price is that logs from one seed at several N are more alike than stages of a growing log,
-    so an interval over N needs several seeds.
+    The price is that logs from the same seed at several N are more alike than stages of a growing
+    log, so an interval over N needs several seeds.
 
     click_probability pi [documents], ranks [documents] as presented, query_offsets [queries + 1].
     The same seed gives the same log. Raises InputError for probabilities outside [0, 1], draws
     outside the range 1 to ``MOST_SIMULATED``, or arrays whose shapes do not match.
 
-    Two queries of two documents; users always look at rank 1, half of them at rank 2, and click
-    what is relevant:
+    Two queries with two documents each; users always look at rank 1, half of them at rank 2, and
+    click what is relevant:
 
     >>> clicked = [1.0, 0.0, 0.0, 0.5]
     >>> log = simulate_counts(clicked, [1, 2, 1, 2], [0, 2, 4], query_draws=1000, seed=0)
@@ -280,7 +280,7 @@ def simulate_sessions(
 ) -> tuple[ClickLog, Sessions]:
     """Draw a click log event by event: each presented document is clicked or not.
 
-    The log has the same distribution as that of `simulate_counts`, which is far faster; with the
+    The log has the same distribution as one from `simulate_counts`, which is far faster; with the
     same seed, the queries drawn are the same, but the clicks are not. The first N draws of a longer
     simulation equal a simulation of N draws.
 

@@ -177,7 +177,7 @@ def _map_key(result: StudyResult) -> str:
     """What the numbers and colours of a map mean."""
     unweighted = "η′ = 0" if result.plan.study.series_field == "assumed_eta" else "η = 0"
     return (
-        "**In each cell:** what weighting gains over the naive ranker, as a percentage of the "
+        "**In each cell:** weighting's gain over the naive ranker, as a percentage of the "
         "gap between production and skyline. Blue: weighting is ahead; orange: the naive "
         f"ranker is ahead; (in brackets): they cannot be told apart. The white 0 at {unweighted} "
         "is exact: there every weight is 1, so both rankers are the same."
@@ -237,7 +237,7 @@ def run_button(lab: Lab, plan: Plan) -> None:
             key=f"run-{plan.study.name}", type="primary", icon=":material/play_arrow:",
             on_click=run.start, args=(plan,),
             help="One ranker for each method, each point on the axis and each click log, with "
-            "those settings above that affect it; the study varies or fixes the others.",
+            "the settings above that affect it; the study varies or fixes the others.",
         )  # fmt: skip
 
 

@@ -75,7 +75,7 @@ def _power(page: PageContext, own: Bench, log: PresentationLog | None) -> Propen
     eta = float(control(ETA, keep=True))
     curve = PowerLaw(eta)
     st.markdown(
-        f"Assumed, not measured: at ranks 1, 2, 5 and 10 it is {_at(curve, 1, 2, 5, 10)}. "
+        f"Assumed, not measured: at ranks 1, 2, 5 and 10 the curve is {_at(curve, 1, 2, 5, 10)}. "
         "If it is wrong, so are the weights; a curve measured on your own users is better."
     )
     return Propensities(curve, ("power", eta), f"power law, η = {eta:g}")
@@ -191,9 +191,9 @@ def _in_log(page: PageContext, own: Bench, log: PresentationLog | None) -> Prope
     column = log.columns.get("propensity", "")
     curve = own.make("log-curve", id_of_log(own), lambda: curve_in_log(log))
     st.markdown(
-        f"The column {plain(column)} of the log: at its first positions {_at(curve, 1, 2, 3)}."
+        f"The column {plain(column)} in the log: at its first positions {_at(curve, 1, 2, 3)}."
     )
-    return Propensities(curve, ("log", id_of_log(own)), f"column {column} of the log")
+    return Propensities(curve, ("log", id_of_log(own)), f"column {column} in the log")
 
 
 _PANELS: Mapping[

@@ -284,7 +284,7 @@ def _train(
         joined, corpus, propensities.curve, estimator=used, clip=clip,
         from_pairs=learner_named(plan.learner).from_pairs,
     )  # fmt: skip
-    st.markdown("**Do log, corpus and propensities fit together?**")
+    st.markdown("**Do the log, corpus and propensities fit together?**")
     show_inspection(checks, key="together")
     for notice in joined.notices:
         st.markdown(f"- :material/info: {told(notice)}")

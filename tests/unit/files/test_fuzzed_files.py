@@ -59,7 +59,8 @@ IN_MODELS = re.compile(
     ": C is|certificate|the vectors sum|is blank"
 )
 IN_LOGS = re.compile(
-    WHOLE.pattern + "|has no usable row|has no column|has no [a-z ]+ column|is not UTF-8 text with|"
+    WHOLE.pattern
+    + "|has no usable rows|has no column|has no [a-z ]+ column|is not UTF-8 text with|"
     "[Tt]he column .* (contains|was taken|share)|begins like JSON|is not utf-16 text|"
     "clicked rows have|^Positions restart|rows are at position 0|"
     "is a damaged or truncated zstandard|and only one can be the"

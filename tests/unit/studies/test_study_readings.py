@@ -35,8 +35,8 @@ VERDICTS = {
         "assuming too much (1.5), it beats the naive ranker.",
         "assuming too much (1.5), it loses to the naive ranker.",
     ),
-    "map-noise": ("at 6 of 9 points of the map and loses at none; at the other 3", "loses at 6."),
-    "map-assumed": ("at 3 of 9 points of the map and loses at 3; at the", "and loses at 6."),
+    "map-noise": ("at 6 of 9 points on the map and loses at none; at the other 3", "loses at 6."),
+    "map-assumed": ("at 3 of 9 points on the map and loses at 3; at the", "and loses at 6."),
 }
 
 
