@@ -150,8 +150,8 @@ class Settings:
 
     ``curve`` is the users' examination and ``assumed_curve`` what the learner assumes: numbers for
     ranks 1, 2, ... that replace (1/r)^η and (1/r)^η′; empty for the power laws. ``users`` is a key
-    of ``USERS``, ``logger`` one of ``LOGGERS``, ``shown`` the k of its lists, and ``continuation``
-    the λ of users who leave after a click.
+    of ``USERS``, ``logger`` one of ``LOGGERS``, ``shown`` the length k of its lists, and
+    ``continuation`` the λ of users who leave after a click.
 
     Raises :class:`InputError` for a value outside its range and for ε₊ ≤ ε₋ (section 5.2 of the
     paper needs 1 ≥ ε₊ > ε₋ ≥ 0).
@@ -217,7 +217,7 @@ class Settings:
 
     @property
     def idle(self) -> tuple[str, ...]:
-        """Names of the fields that do not act on these users."""
+        """Names of the fields that have no effect on these users."""
         return _IDLE[self.users]
 
     def as_dict(self) -> dict[str, Any]:
@@ -260,7 +260,7 @@ class Settings:
     ) -> tuple[Settings, tuple[str, ...]]:
         """Settings from the values of a URL, with a sentence for each value that was corrected.
 
-        No value in ``query``, whatever its type, raises an error; if there are several, the last is
+        No value in ``query``, whatever its type, raises an error; if a key has several, the last is
         used. Unusable values fall back to their defaults, values between steps are rounded, and
         keys that are not parameters are ignored. ``on_stops`` moves values to the nearest position
         of a slider with unevenly spaced stops.
@@ -322,7 +322,7 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         "Live engine's curve",
-        "The milder bias of section 7.6: after smoothing, the smallest p is about 0.12; if that "
+        "The milder bias in section 7.6: after smoothing, the smallest p is about 0.12; if that "
         "is at rank 21, η = 0.70.",
         Settings(eta=0.7, assumed_eta=0.7),
     ),

@@ -1,4 +1,4 @@
-"""Downloads: figures as files, notebooks, and how a result was made."""
+"""Downloads: figures as files, notebooks, and records of how a result was made."""
 
 from typing import TYPE_CHECKING
 

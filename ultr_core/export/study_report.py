@@ -80,7 +80,7 @@ def _corpus_sentence(result: StudyResult) -> str:
     )
     return (
         f"Corpus: {counts['name']}, {sizes}, {counted(counts['features'], 'feature')}, relevant: "
-        f"grade {counts['relevant_grade']} or more; production ranker from "
+        f"grade {counts['relevant_grade']} or more; production ranker trained on "
         f"{counted(counts['production_queries'], 'query', 'queries')}. The paper's corpus (Yahoo) "
         "may not be redistributed, so compare the shapes of curves with the paper, not their "
         "levels."
@@ -163,7 +163,7 @@ def _run_section(result: StudyResult, facts: RunFacts) -> str:
         f"<p>Made by <code>{escape(facts.command)}</code>, {escape(facts.where)}: "
         f"{facts.new_cells:,} of {counted(facts.all_cells, 'ranker')} trained in "
         f"{_duration(facts.wall_seconds)}; all rankers together took "
-        f"{_duration(facts.cell_seconds)} on one core. Peak memory of a process: "
+        f"{_duration(facts.cell_seconds)} on one core. Peak memory per process: "
         f"{facts.peak_mib:,.0f} MiB.</p>"
         f"<p>Settings that the studies do not vary: {escape(settings)}.</p>"
         f"<p>Versions: {escape(packages)}. Corpus fingerprint {result.world.fingerprint}.</p>"

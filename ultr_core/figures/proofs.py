@@ -102,7 +102,7 @@ def _settling(theme: Theme) -> dict[str, Any]:
 
 
 def errors_fall(found: Convergence, *, theme: Theme = "light") -> Figure:
-    """Error of the weighted risk by users on log-log axes, with the exact line and its band."""
+    """Error of the weighted risk by number of users, log-log, with the exact line and its band."""
     rows = pd.DataFrame(
         {
             "users": found.users,
@@ -152,7 +152,7 @@ def _errors(theme: Theme) -> dict[str, Any]:
 
 
 def race_figure(found: Race, *, theme: Theme = "light") -> Figure:
-    """Mean squared error of three estimators against clicks: predicted lines, simulated points."""
+    """Mean squared error of three estimators by clicks: predicted lines and simulated points."""
     clicks = found.users * found.clicks_per_user
     parts = []
     for name, exact in found.exact.items():
@@ -229,7 +229,7 @@ def _race(theme: Theme) -> dict[str, Any]:
 def noisy_hinge_curve(
     world: SmallWorld, gaps: Sequence[Fraction], *, theme: Theme = "light"
 ) -> Figure:
-    """Hinge loss of S_1 against the score gap of neighbours: with noise, and if it were a constant.
+    """Hinge loss of S_1 by score gap between neighbours: with noise, and if noise were a constant.
 
     With noise it is (eps+ - eps-) clean + eps- sum over pairs of max(2, 1 + score gap); for ranks
     the last sum would be the constant m (m - 1), drawn dashed.
@@ -351,7 +351,7 @@ def results_page(
     if looked is None:
         alt_text = (
             f"Results page with {size} results; rank 1 is always seen, the last result with "
-            f"probability {records[-1]['seen']:.2f}. A star marks relevant documents."
+            f"probability {records[-1]['seen']:.2f}. Stars mark relevant documents."
         )
     else:
         clicks = [LETTERS[d] for d in query.shown[:last] if clicked is not None and clicked[d]]

@@ -159,10 +159,10 @@ NAMES = {
 def users_figure(
     settings: Settings, believing: Sequence[str] = (), *, theme: Theme = "light"
 ) -> Figure:
-    """How users with these settings look and click by rank; nobody sees what is below the lists.
+    """How often these users look and click at each rank; nobody sees what is below the lists.
 
-    For users who leave: how likely they are to look, by the clicks above. believing: keys of
-    methods of a study whose assumed curves are drawn as well.
+    For users who leave: how likely they are to look, by the number of clicks above. believing:
+    keys of a study's methods whose assumed curves are drawn as well.
     """
     series = _by_rank(settings, believing)
     data, told = _rows_and_words(series)

@@ -56,7 +56,7 @@ def load_corpus(
 ) -> Corpus:
     """Read a corpus from one LETOR file, plain or gzipped.
 
-    Rows of one query need not be adjacent: they are grouped in the order in which the queries
+    A query's rows need not be adjacent: they are grouped in the order in which the queries
     first occur (``Corpus.source_rows`` keeps their places in the file). Features are the ids that
     occur anywhere in the file; missing features are 0, and so are values marked as missing, as in
     Istella's files, and values too small for float32, which ``Corpus.notices`` reports. Document
@@ -68,7 +68,7 @@ def load_corpus(
             rows without ``qid:``; by default, a file beside it whose name has .query or .group
             added.
         progress: called with the share of the file read so far, after each block.
-        ids: pattern of the document ids in comments, see `id_pattern`; None for the usual forms.
+        ids: pattern for the document ids in comments, see `id_pattern`; None for the usual forms.
         cache: keep the parsed form of a large file in the user's cache directory, and use it as
             long as the file's content does not change (see ``letor_cache``).
         within: a directory that must contain the file and its group sizes, links resolved; for

@@ -25,7 +25,7 @@ PAGE_SIZE = Number(
 )  # fmt: skip
 MOST_PRESENTATIONS = Number(
     "most_presentations", "Largest session", 1, 10**9, decimals=0, default=None,
-    help="Sessions with more presentations than this, such as bots, are left out.",
+    help="Sessions with more presentations than this, such as those of bots, are left out.",
 )  # fmt: skip
 CLICKS_ONCE = Switch(
     "clicks_once", "Clicks count once",

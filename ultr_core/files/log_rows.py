@@ -461,9 +461,9 @@ def _clicked_once(
     clicked = int(counted.rows[usable & (clicks > 0)].sum())
     if again > _FEW_AGAIN * clicked and not how.clicks_once:
         raise InputError(
-            f"{again:,} of {clicked:,} clicked rows have more than one click, and no column has "
-            "the impressions; add that column or, if each row is one impression, say that its "
-            "clicks count once.",
+            f"{again:,} of {clicked:,} clicked rows have more than one click, and no column "
+            "contains the impressions; add that column or, if each row is one impression, say that "
+            "its clicks count once.",
             "clicks_once",
         )
     return np.minimum(clicks, 1), again
@@ -495,7 +495,7 @@ def _require_counts(
         return
     example = int(shown[usable][shared].min())  # the engine gives rows in any order
     raise InputError(
-        f"In the column {quoted(column)}, the rows of one list share a number, such as "
+        f"In the column {quoted(column)}, the rows of each list share a number, such as "
         f"{example:,}, and no row has more than one click, as with presentation ids; say whether "
         "it contains impressions or the presentation id.",
         "columns",

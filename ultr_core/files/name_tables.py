@@ -30,7 +30,7 @@ class NameTable:
     name: str = "the table of names"
 
     def ids_of(self, names: Sequence[str]) -> tuple[list[str], list[bool]]:
-        """The id of each name, and whether the table has it; other names are unchanged.
+        """The id of each name, and whether the table contains it; other names are unchanged.
 
         >>> NameTable({"lamp": "7"}).ids_of(["lamp", "desk"])
         (['7', 'desk'], [True, False])

@@ -119,7 +119,7 @@ def _write(file: IO[str], corpus: Corpus, weights: Weights, progress: Progress |
     """Write the lines of a training file and return how many there are."""
     chosen = np.flatnonzero(weights.values)
     file.write(
-        f"# svm_proprank training file; n, the training examples the costs stand for:\n"
+        f"# svm_proprank training file; n is the number of training examples behind the costs:\n"
         f"# n = {weights.clicks!r}\n"
         f"# {chosen.size} rankings, cost = weight x {chosen.size} / n: -c takes the paper's C\n"
     )
@@ -202,8 +202,8 @@ def read_proprank(path: str | Path, *, progress: Progress | None = None) -> tupl
 
     A file written by the lab gives back the corpus's queries with a weight above 0 and their
     weights; the grades are those in the file, 1 for documents with a training example. In other
-    files, each ranking is a separate query, and n is their number. A row without ``cost:`` has
-    cost 1. Raises InputError, which names the file and line of the first fault.
+    files, each ranking is a separate query, and n is the number of rankings. A row without
+    ``cost:`` has cost 1. Raises InputError, which names the file and line of the first fault.
     """
     return _read(Source.file(path, "The training file"), progress)
 

@@ -88,7 +88,7 @@ def write_scores(
     *,
     form: ScoreForm | None = None,
 ) -> None:
-    """Write `scores_text`; if no form is given, the ending of the name, before .gz, decides.
+    """Write `scores_text`; if no form is given, the file extension before .gz determines it.
 
     .csv gives a table, and .run or .trec gives a TREC run. Raises InputError if the file cannot be
     written.

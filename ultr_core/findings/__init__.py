@@ -1,7 +1,7 @@
-"""Findings: one type for checks of proofs, of claims and figures, and of a reader's files.
+"""Findings: one type for checks on proofs, claims, figures and a reader's files.
 
 Finding("The gap is 1e-4.", 1e-4, tolerance=1e-3).outcome        # holds
-Finding.of_file("clicks", "Clicks", 0, "stop", "There is no click.").severity
+Finding.of_file("clicks", "Clicks", 0, "stop", "There are no clicks.").severity
 """
 
 from typing import TYPE_CHECKING

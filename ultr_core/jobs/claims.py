@@ -63,8 +63,8 @@ READING = Choice(
 )
 
 NOT_REACHED = (
-    "Claims on the figures, and others that say “precomputed”, are based on results shipped with "
-    "the lab; their intervals are over click logs of one corpus unless they name "
+    "Claims about the figures, and others that say “precomputed”, are based on results shipped "
+    "with the lab; their intervals are over click logs of one corpus unless they name "
     "several corpora. Derivations and printed numbers are the same on every corpus."
 )
 """What a corpus does not change."""
@@ -266,7 +266,7 @@ JOB = Job(
     run,
     options=(
         replace(CORPUS, help=f"{CORPUS.help}. {NOT_REACHED}".rstrip(".")),
-        Choice("section", "", SECTIONS, default="", help="only the claims of one section"),
+        Choice("section", "", SECTIONS, default="", help="only the claims in one section"),
         Choice(
             "verdict", "", {outcome: outcome for outcome in OUTCOMES}, default="",
             help="print only the claims with this verdict; all are still measured",

@@ -266,8 +266,8 @@ JOB = Job(
         *OWN_FIELDS,
         File(
             "model", "",
-            help="ranker: JSON, or a model file of svm_light or LightGBM; not one trained on this "
-            "log, which would look too good on its own clicks (see fit --fold-scores-out)",
+            help="ranker: JSON, or a model file from svm_light or LightGBM; not one trained on "
+            "this log, which would look too good on its own clicks (see fit --fold-scores-out)",
         ),
         File(
             "scores", "",
@@ -277,7 +277,7 @@ JOB = Job(
         replace(
             METHOD, default="",
             help="estimator for the verdict; default IPS, or Policy-aware where lists leave out "
-            "candidates that other lists of the query show, or with --clip the clipped estimate. "
+            "candidates that other lists for the query show, or with --clip the clipped estimate. "
             "direct and doubly-robust fit relevance to the log, which intervals by session "
             "treat as known",
         ),
@@ -300,7 +300,7 @@ JOB = Job(
         ),
         Choice(
             "empty_queries", "", {"skip": "left out", "zero": "counted as 0"}, default="skip",
-            help="how --measures treats queries without a relevant document; zero is what "
+            help="how --measures treats queries without relevant documents; zero is what "
             "trec_eval does",
         ),
         Switch(

@@ -299,8 +299,8 @@ JOB = Job(
         *OWN_FIELDS,
         replace(
             METHOD, default="",
-            help="weights of the clicks; default IPS, or Policy-aware where lists leave out "
-            "candidates that other lists of the query show, or with --clip the clipped estimate",
+            help="weights for the clicks; default IPS, or Policy-aware where lists leave out "
+            "candidates that other lists for the query show, or with --clip the clipped estimate",
         ),
         LOGGER_SCORES,
         CONTINUATION,

@@ -57,7 +57,7 @@ def page_notebook(state: PageState) -> Notebook:
 def _opening(state: PageState, page: Page, begins: Begins) -> Cell:
     can_be_opened = page.in_app and state.link.startswith(("http://", "https://"))
     source = f"[this page]({_target(state.link)})" if can_be_opened else "the Unbiased LTR Lab"
-    told = [f"# {page.question}", f"The numbers of {source}, in Python. {NEEDS}"]
+    told = [f"# {page.question}", f"The numbers from {source}, in Python. {NEEDS}"]
     if begins != "title":
         told += [
             "The same seed gives the same numbers everywhere.",

@@ -241,7 +241,7 @@ _JUDGES: Mapping[Scheme, Callable[..., Judged]] = MappingProxyType(
 
 FAIR = (
     "Random clicks act as a fair coin under team draft; under balanced and probabilistic "
-    "interleaving they can favour one of two rankings."
+    "interleaving they can favour one of the two rankings."
 )
 """What the sign test takes for granted; claim R18 enumerates it."""
 
@@ -268,8 +268,8 @@ class Contest:
         if self.test.decided == 0:
             return (
                 f"The weighted ranker and {self.label}: no decision, because all "
-                f"{self.queries:,} queries were ties ({self.without_click:,} of them without a "
-                "click); p = 1."
+                f"{self.queries:,} queries were ties ({self.without_click:,} of them without "
+                "clicks); p = 1."
             )
         numbers = (
             f"{counted(self.test.wins, 'win')}, {counted(self.test.losses, 'loss', 'losses')}, "
@@ -287,12 +287,12 @@ class Contest:
     def null_sentence(self) -> str:
         """What a result without a difference would have looked like."""
         if self.test.decided == 0:
-            return "Without a decided query there is no evidence about which is better."
+            return "Without decided queries there is no evidence about which is better."
         n = self.test.decided
         fewest, most = wins_by_chance(n)
         return (
-            f"Of {counted(self.queries, 'query', 'queries')}, {self.without_click:,} had no click, "
-            f"{counted(self.test.ties, 'was a tie', 'were ties')} and "
+            f"Of {counted(self.queries, 'query', 'queries')}, {self.without_click:,} had no "
+            f"clicks, {counted(self.test.ties, 'was a tie', 'were ties')} and "
             f"{counted(n, 'was', 'were')} decided. If a fair coin had decided, each would win "
             f"about half of these: {n / 2:,.0f}. At least 95 of 100 such experiments would have "
             f"{fewest:,} to {counted(most, 'win')}, for which p is above 0.05. "

@@ -168,14 +168,14 @@ class Lab:
     # Clicks, and what they say about rankers that saw none of them.
 
     def training_log(self, draw: int = 0) -> ClickLog:
-        """The simulated clicks of one draw on the training queries, which a picture needs."""
+        """The simulated clicks from one draw on the training queries, which a picture needs."""
         return self.remember(
             self.cell("training_log", LOG_FIELDS, draw),
             lambda lab: simulate_training_log(lab.world(), lab.settings, draw),
         )
 
     def logs(self, draw: int = 0) -> Logs:
-        """The simulated clicks of one draw, on training and validation queries."""
+        """The simulated clicks from one draw, on training and validation queries."""
         return self.remember(
             self.cell("logs", LOG_FIELDS, draw),
             lambda lab: simulate_logs(
@@ -194,7 +194,7 @@ class Lab:
         return self.remember(self.picture_cell(), draw)
 
     def picture_cell(self) -> Cell:
-        """The cell of the picture."""
+        """The picture's cell."""
         return self.cell("picture", WEIGHTED_FIELDS)
 
     def first_picture(self) -> RiskPicture:
@@ -225,13 +225,13 @@ class Lab:
         )
 
     def trained_cell(self, draw: int, method: str) -> Cell:
-        """The cell of a trained method."""
+        """A trained method's cell."""
         key = TREE_METHODS.get(method, method)
         fields = LINEAR_METHODS[key].fields if key in LINEAR_METHODS else WEIGHTED_FIELDS
         return self.cell("trained", fields, draw, method)
 
     def checks(self) -> tuple[Check, ...]:
-        """All proof checks on the first click log and the weighted ranker that it trains."""
+        """All proof checks on the first click log and the weighted ranker trained on it."""
 
         return self.remember(
             self.checks_cell(),
@@ -245,7 +245,7 @@ class Lab:
         )
 
     def checks_cell(self) -> Cell:
-        """The cell of the proof checks."""
+        """The cell for the proof checks."""
         return self.cell("checks", WEIGHTED_FIELDS)
 
     def needs(self, cell: Cell) -> tuple[Cell, ...]:
@@ -264,7 +264,7 @@ class Lab:
         """The comparison of rankers over all draws and methods, or those in ``done``.
 
         ``done`` are pairs (draw, method); ``methods``: keys of ``LINEAR_METHODS`` or
-        ``TREE_METHODS``, None for those of every comparison. Trains what has not been trained yet.
+        ``TREE_METHODS``, None for those in every comparison. Trains what has not been trained yet.
         """
         chosen = CLICK_METHODS if methods is None else methods
         trained: dict[str, list[TrainedMethod]] = {method: [] for method in chosen}
@@ -338,7 +338,7 @@ def proof_checks(
     given.
 
     Raises:
-        InputError: the clicks give no pair to learn from.
+        InputError: the clicks give no pairs to learn from.
     """
     logs = logs if logs is not None else simulate_logs(world, settings, 0)
     if trained is None:

@@ -73,7 +73,8 @@ def check_callback(callback: object) -> None:
     """Raise InputError for a callback that is neither None nor a function."""
     if not (callback is None or callable(callback)):
         raise InputError(
-            f"The callback is {quoted(callback)}; it must be a function of one Progress, or None.",
+            f"The callback is {quoted(callback)}; it must be None or a function "
+            "that takes one Progress.",
             "callback",
         )
 

@@ -29,7 +29,7 @@ def curve_for_log(
     last = last_position(log)
     if not carry_on or last <= len(values):
         return table_curve(values)
-    CURVE_RANKS.require(last, "The curve, continued to the last position of the log,")
+    CURVE_RANKS.require(last, "The curve, continued to the last position in the log,")
     return table_curve([*values, *[values[-1]] * (last - len(values))])
 
 

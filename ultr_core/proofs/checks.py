@@ -464,7 +464,7 @@ PROOFS: Mapping[str, Proof] = MappingProxyType(
 DERIVATIONS: Mapping[str, Derivation] = MappingProxyType(
     {name: entry for name, entry in PROOFS.items() if isinstance(entry, Derivation)}
 )
-"""The proofs that can be walked line by line."""
+"""The proofs that can be walked through line by line."""
 
 
 def run_checks(evidence: Evidence) -> tuple[Check, ...]:

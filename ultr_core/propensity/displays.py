@@ -33,7 +33,7 @@ Numbers = NDArray[Any]
 class DisplayCounts:
     """One row for each (query, document) pair and rank at which it was shown.
 
-    query, document: int64 [rows], numbers that identify them; a document belongs to one query.
+    query, document: int64 [rows], numbers that identify them; each document belongs to one query.
     rank: int64 [rows] from 1. impressions, clicks: int64 [rows], summed over rankers.
     Rows are sorted by document and rank. Build with `display_counts` or `displays_of_logs`.
     """
@@ -50,7 +50,7 @@ class DisplayCounts:
         return int(self.rank.max())
 
     def by_rank(self, last_rank: int) -> Counts:
-        """Impressions and clicks of ranks 1..K, whatever was shown there.
+        """Impressions and clicks at ranks 1..K, whatever was shown there.
 
         Raises InputError unless K is a whole number from 1 to ``MOST_RANKS``.
         """
@@ -128,12 +128,14 @@ def summed_displays(
 def displays_of_logs(logs: Sequence[ClickLog]) -> DisplayCounts:
     """Impressions and clicks in several click logs of the same corpus, one log per logging ranker.
 
-    Raises InputError if there is no log, or if the logs belong to different corpora.
+    Raises InputError if there are no logs, or if the logs belong to different corpora.
     """
     if not logs:
         raise InputError("Counting impressions needs at least one click log.")
     if any(not np.array_equal(log.query_offsets, logs[0].query_offsets) for log in logs):
-        raise InputError("The click logs belong to different corpora; give logs of the same one.")
+        raise InputError(
+            "The click logs belong to different corpora; give logs from the same corpus."
+        )
     document = np.concatenate([log.document for log in logs])
     return summed_displays(
         query_of_document(logs[0].query_offsets)[document],
@@ -150,7 +152,7 @@ def estimate_click_rates(
     """p_r / p_reference as the plain ratio of click rates, with delta-method intervals.
 
     Correct only if documents are equally relevant at every rank on average, as in random rankings.
-    Raises InputError for a K or a reference out of range, or if the reference rank has no click.
+    Raises InputError for a K or a reference out of range, or if the reference rank has no clicks.
     """
     counts = displays.by_rank(last_rank)
     reference = checked_reference(reference, counts.clicks.size)

@@ -44,7 +44,7 @@ class LogEstimate:
     """A propensity curve from a log.
 
     estimate: ratios to the landmark. curve: after smoothing and fitting, relative to rank 1.
-    rates: impressions and clicks at each rank, whatever was shown there. log: sizes of the log.
+    rates: impressions and clicks at each rank, whatever was shown there. log: the log's sizes.
     intervals: what the intervals of the ratios treat as independent. notices: sentences about the
     log, the estimate and the curve.
     """
@@ -112,9 +112,9 @@ class LogEstimate:
 
 @dataclass(frozen=True, eq=False)
 class ContextEstimates:
-    """A propensity curve for each context of a log.
+    """A propensity curve for each context in a log.
 
-    found: estimates, each keyed by the contexts that share it, usually one. log: sizes of the log.
+    found: estimates, each keyed by the contexts that share it, usually one. log: the log's sizes.
     """
 
     found: Mapping[tuple[str, ...], LogEstimate]
@@ -122,7 +122,7 @@ class ContextEstimates:
 
     @property
     def curves(self) -> dict[str, tuple[float, ...]]:
-        """The values of the curve of each context, in the order of their names."""
+        """The values of each context's curve, in the order of the contexts' names."""
         every = {name: one.curve.values for names, one in self.found.items() for name in names}
         return {name: tuple(every[name]) for name in sorted(every)}
 
@@ -146,7 +146,7 @@ def estimate_by_context(
     last_rank: int | None = None,
     options: CurveOptions | None = None,
 ) -> ContextEstimates:
-    """Estimate a curve for each context of a log, by `estimate_from_log` on its rows alone.
+    """Estimate a curve for each context in a log, by `estimate_from_log` on its rows alone.
 
     pool: contexts that share one curve. Each curve is relative to p_{z,1} = 1, so that users are
     assumed to look at rank 1 equally often in every context.
@@ -157,7 +157,9 @@ def estimate_by_context(
     """
     names = log.context_names
     if not names:
-        raise InputError("The log has no column of contexts; say which column has them.", "columns")
+        raise InputError(
+            "The log has no context column; say which column contains the contexts.", "columns"
+        )
     log.in_contexts(pool)
     groups: list[tuple[str, ...]] = [(name,) for name in names if name not in pool]
     groups += [tuple(name for name in names if name in pool)] if pool else []
@@ -210,7 +212,7 @@ def estimate_from_log(
 ) -> LogEstimate:
     """Estimate examination at ranks 1..K from a log by one of ``LOG_METHODS``, or its command name.
 
-    K is the lowest position of the log unless ``last_rank`` is given; rows shown below K are left
+    K is the lowest position in the log unless ``last_rank`` is given; rows shown below K are left
     out and reported, and the curve is extended below the log's lowest position. Overall click
     rates, for smoothing, are those of the whole log; for swaps, those of documents at their own
     rank.
@@ -218,8 +220,8 @@ def estimate_from_log(
     If the log has sessions, intervals leave out one group of sessions at a time: see
     `session_points`. EM takes too long for that; its intervals leave out groups of queries.
 
-    Raises InputError for an unknown method, more ranks than the method allows, a log without clicks
-    or of clicks only, or a log in which the method finds nothing to compare with the landmark; the
+    Raises InputError for an unknown method, more ranks than the method allows, a log with no clicks
+    or only clicks, or a log in which the method finds nothing to compare with the landmark; the
     message names the cause and what traffic would help.
     """
     chosen = log_method(default_method(log) if method is None else method)
@@ -227,7 +229,7 @@ def estimate_from_log(
         last_rank = checked_last_rank(last_rank)
     if not log.clicks.any():
         raise InputError(
-            f"None of the {counted(int(log.impressions.sum()), 'impression')} of the log was "
+            f"None of the {counted(int(log.impressions.sum()), 'impression')} in the log was "
             "clicked, so nothing can be estimated from it."
         )
     longest = int(log.position.max())

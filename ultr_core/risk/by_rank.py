@@ -59,7 +59,7 @@ class RankTest:
         share, group = min(wrong or shares, default=(None, 0))
         about = ("clicks_by_rank", "Observed over predicted clicks by rank")
         if share is None:
-            said = "No click is predicted, so the fitted relevance cannot be tested by rank."
+            said = "No clicks are predicted, so the fitted relevance cannot be tested by rank."
             return Finding(said, limit=None, key=about[0], title=about[1])
         said = (
             f"At {_ranks(group, self.deepest)} the log has {share:.2f} times the clicks that the "

@@ -18,7 +18,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class LeavingMoments:
-    """Mean and variance of what one presentation of each query contributes, float64 [queries]."""
+    """Mean and variance of one presentation's contribution for each query, float64 [queries]."""
 
     mean: FloatArray
     variance: FloatArray

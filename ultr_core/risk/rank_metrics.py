@@ -22,8 +22,8 @@ FloatArray = NDArray[np.float64]
 class RankMetric:
     """An additive metric.
 
-    key, label: its stable name, and the name that readers see. words: what it adds up. gain: what a
-    relevant document costs at each of some ranks, float64, in their shape.
+    key, label: its stable name, and the name that readers see. words: what it adds up. gain: the
+    cost of a relevant document at each of the given ranks, float64, in their shape.
     """
 
     key: str

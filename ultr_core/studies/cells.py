@@ -62,7 +62,7 @@ STUDY_METHODS: Mapping[str, Method] = MappingProxyType(
         SKIP_ABOVE: Method(
             SKIP_ABOVE,
             "Skip-above preferences",
-            "Ranking SVM on pairs of a click and a document skipped above it.",
+            "Ranking SVM on pairs of a clicked document and one skipped above it.",
             LOG_FIELDS,
             trainer=train_skip_above,
         ),
@@ -128,7 +128,7 @@ class Cell:
 
     @property
     def weight(self) -> float:
-        """Rough cost of the cell in units of a fit, for estimating the time left."""
+        """Rough cost of the cell in units of one fit, for estimating the time left."""
         return STUDY_METHODS[self.method].candidates or 0.1
 
 
@@ -157,7 +157,7 @@ def key_of_log(method: str, settings: Settings) -> str:
 
 
 def curve_name(values: Values) -> str:
-    """A short unique name for a curve, for the key of a cell."""
+    """A short unique name for a curve, for a cell's key."""
     return hashlib.blake2b(curve_text(values).encode(), digest_size=8).hexdigest()
 
 
@@ -173,7 +173,7 @@ class CellResult:
     """The result of a cell, as plain numbers.
 
     Attributes:
-        key: of the cell.
+        key: the cell's key.
         losses: test loss by key of ``LOSSES``.
         agreement: mean Kendall's tau with the production ranking on the test queries.
         cost, clip, gap: C and tau that validation chose, relative duality gap of the fit.

@@ -44,7 +44,7 @@ class Runner:
 
 
 def run_in_process(world: World, cells: Iterable[Cell]) -> Iterator[CellResult]:
-    """Run cells one by one on an existing world; to stop, do not request the next."""
+    """Run cells one by one on an existing world; to stop, do not request the next result."""
     for group in groups_of(cells):
         yield from run_group(world, group)
 

@@ -123,7 +123,7 @@ class PositionModel:
 
         eps_minus A / (eps_plus B + eps_minus A), with A and B the expected numbers of examined
         irrelevant and relevant documents (Section 7.1: about 33% in the default setting).
-        relevance and ranks [documents]. Raises InputError if no click can happen.
+        relevance and ranks [documents]. Raises InputError if no clicks can happen.
         """
         probability = self.click_probability(relevance, ranks)
         total = float(probability.sum())

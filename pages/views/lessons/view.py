@@ -52,7 +52,7 @@ def _done_words() -> str:
     if shown:
         parts.append(f"solution shown for {_names(shown)}")
     if not parts:
-        return f"{len(LESSONS)} lessons of about five minutes, in order"
+        return f"{len(LESSONS)} lessons of about five minutes each, in order"
     done = f"**{len(solved) + len(shown)} of {len(LESSONS)} done**: {'; '.join(parts)}"
     return f":green[:material/check:] {done}"
 
@@ -72,5 +72,5 @@ def _glossary() -> None:
             }
             for term in sorted(GLOSSARY.values(), key=lambda term: term.name.lower())
         ],
-        alt="Terms of the lab with their symbols and meanings",
+        alt="The lab's terms with their symbols and meanings",
     )

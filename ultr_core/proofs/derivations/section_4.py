@@ -107,8 +107,8 @@ def risk_converges(ways: Ways) -> Walk:
     )
     write.line(
         r"\mathrm{Var}\big[\hat\Delta_{IPS}\big]",
-        "Independent users: the variance of a mean is 1/N of that of one term, so the error "
-        "falls as 1/√N, a slope of −1/2 on logarithmic axes.",
+        "Independent users: the variance of a mean is 1/N times the variance of one term, so the "
+        "error falls as 1/√N, a slope of −1/2 on logarithmic axes.",
         variance,
         assumes="users are independent",
     )
@@ -225,7 +225,7 @@ def naive(ways: Ways) -> Walk:
     expected = times(world.position, world.constant_noise)
     write.line(
         r"\mathbb E\Big[\sum_{d:\,c(d)=1}\mathrm{rank}(d|S)\Big]",
-        "Every click counts 1.",
+        "Every click counts once.",
         mean,
         "",
     )
