@@ -121,7 +121,7 @@ class Content:
 
 
 def read(module: str, name: str) -> Content:
-    """The texts in ``content/NAME.toml`` beside a module, which gives its ``__file__``; read once.
+    """The text in ``content/NAME.toml`` beside a module, which gives its ``__file__``; read once.
 
     Raises InputError if the file is missing or is not TOML.
     """
@@ -134,7 +134,7 @@ def _read(path: Path) -> Content:
     try:
         entries = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise InputError(f"The texts in {file} cannot be read: {error}.", "damaged_file") from error
+        raise InputError(f"The text in {file} cannot be read: {error}.", "damaged_file") from error
     return Content(file, MappingProxyType(entries))
 
 

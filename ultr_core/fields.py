@@ -76,12 +76,12 @@ def repeated(label: str, asked: Any) -> Notice:
     """A sentence where a link says several things of one value, of which the last counts.
 
     >>> repeated("Seed", ["1", "2"]), repeated("Seed", ["1", "1"])
-    ('The link gives Seed 2 times; the last one is used.', None)
+    ('The link gives Seed 2 times; the last value is used.', None)
     """
     texts = [each for each in asked if isinstance(each, str)] if isinstance(asked, list) else []
     if len(set(texts)) < 2:
         return None
-    return f"The link gives {label} {len(texts)} times; the last one is used."
+    return f"The link gives {label} {len(texts)} times; the last value is used."
 
 
 def both(*notices: Notice) -> Notice:

@@ -112,7 +112,7 @@ def _em_needs_repeats(lab: Lab) -> Finding:
     listed = ", ".join(f"{error:.2f} with {n}" for n, error in errors.items())
     few, many = (errors.get(n) for n in REPEATS)
     return Finding(
-        f"Error of the log of the estimated curve, by presentations of each query: {listed}.",
+        f"Error in the logarithm of the estimated curve, by presentations per query: {listed}.",
         None if few is None or many is None else few / many,
         ">",
         2.0,
@@ -240,7 +240,7 @@ def _any_ranking(lab: Lab) -> Finding:
 def _irrelevant_may_be_unseen(lab: Lab) -> Finding:
     worst = largest_error(breaking(clean_small(lab, "4c"), "zero-irrelevant"), "ips-unbiased")
     return Finding(
-        f"With an irrelevant document that nobody sees, and ε₋ = 0, the largest error of any line "
+        f"With an irrelevant document that nobody sees, and ε₋ = 0, the largest error in any line "
         f"is {worst}.",
         float(worst),
     )
@@ -329,9 +329,9 @@ def _randomised_data(lab: Lab) -> Finding:
         for rate, q in ((clicks, anywhere), (fixed, seen.at(presented)))
     ]
     return Finding(
-        f"Users look only at the top {POOL}; ε₋ = 0. Kendall's τ between estimated and true risks "
-        f"of sixty rankers is {found[0]:.3f} with {SWEEPS:,} shuffled lists of each query, and "
-        f"{found[1]:.3f} with production's fixed list, however often it is shown.",
+        f"Users look only at the top {POOL}; ε₋ = 0. Kendall's τ between the estimated and true "
+        f"risks of sixty rankers is {found[0]:.3f} with {SWEEPS:,} shuffled lists for each query, "
+        f"and {found[1]:.3f} with production's fixed list, however often it is shown.",
         found[0] - found[1],
         ">",
         reason="Shuffling reaches every document; a document's propensity is the mean over its "

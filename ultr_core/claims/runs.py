@@ -229,10 +229,10 @@ def no_manual_choice(lab: Lab) -> Finding:
     )
     worse = sum(row[half] > row[none] for row in rows)
     return Finding(
-        f"{rows[0]['clicks']:,} clicks, {len(rows)} simulated engines ({len(gaps)} corpora): the "
-        f"smallest propensity is {smallest}, on average. Smoothing moves the test risk by "
-        f"{_share(moved)} of the gap between production and skyline (95% interval over corpora "
-        f"in brackets); the risk is higher on {worse} engines.",
+        f"With {rows[0]['clicks']:,} clicks on {len(rows)} simulated engines ({len(gaps)} "
+        f"corpora), the smallest propensity is {smallest}, on average. Smoothing moves the test "
+        f"risk by {_share(moved)} of the gap between production and skyline (95% interval "
+        f"over corpora in brackets); the risk is higher on {worse} engines.",
         moved.value,
         "<",
         FLAT,
@@ -288,7 +288,7 @@ def gate_keeps_its_promise(lab: Lab) -> Finding:
         MOST_MISSED,
         interval=(share.low, share.high),
         reason=f"{runs.source} Of the {CANDIDATES} rankers a little worse than production, the "
-        "ranker with the highest share counts at each number of clicks.",
+        "ranker with the highest share counts for each number of clicks.",
     )
 
 
@@ -303,7 +303,7 @@ def gate_of_candidates(lab: Lab) -> Finding:
     return Finding(
         f"In {len(rows)} sets of {logs:,} logs, the best of {CANDIDATES} rankers passes "
         f"in at most {share.win_share:.1%} (with {worst}; exact 95% interval {share.low:.1%} to "
-        f"{share.high:.1%}); if the gate does not know of the others, it passes in "
+        f"{share.high:.1%}); if the gate does not know about the others, it passes in "
         f"{min(alone):.1%} to {max(alone):.1%}.",
         share.win_share,
         "<",

@@ -32,7 +32,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "names": "a table of names",
         "judgements": "judgements",
         "notebook": "a notebook",
-        "results": "results of this lab",
+        "results": "results from this lab",
         "json": "a JSON document",
         "markup": "a web page or a drawing (HTML, SVG)",
         "statement": "an SQL statement",

@@ -826,7 +826,7 @@ def _json(source: Source, stream: IO[bytes], path: str) -> Part:
             COLUMNS.require(len(found), source.name)
         elif number == 0:
             raise InputError(
-                f"{source.name} begins like JSON but not with one object on its first line; write "
+                f"{source.name} begins like JSON, but its first line is not a single object; write "
                 "JSON lines: one object per row, each on a separate line.",
                 "json_lines",
             )

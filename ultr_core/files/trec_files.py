@@ -171,8 +171,8 @@ def _lines(
     document_of = {key: row for row, key in enumerate(_names(corpus))}
     if len(document_of) < corpus.n_documents:
         raise InputError(
-            f"{name} names documents by id, but two documents of one query in the corpus have the "
-            "same id; rename one.",
+            f"{name} names documents by id, but two documents of the same query in the corpus have "
+            "the same id; rename one.",
             "same_document_id",
         )
     seen = np.zeros(corpus.n_documents, np.bool_)

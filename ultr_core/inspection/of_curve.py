@@ -46,7 +46,7 @@ def inspect_curve(
 
 
 def rescaled_notice(values: Sequence[float] | NDArray[np.float64]) -> tuple[str, ...]:
-    """A sentence if a rank's number exceeds 1, so that the numbers are not probabilities."""
+    """A sentence if a rank's number exceeds 1, so the numbers are not probabilities."""
     top = max(values, default=0.0)
     if not top > 1:
         return ()

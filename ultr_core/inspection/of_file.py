@@ -266,7 +266,7 @@ def _groups(given: _Given) -> Inspection:
         if not _SIZE.fullmatch(size[0]):
             raise InputError(
                 f"{given.name}, entry {number} is {quoted(size[0])}; give the number of documents "
-                "of a query."
+                "in a query."
             )
         rows += int(size[0])
     words = f"{counted(number, 'query', 'queries')} with {counted(rows, 'document')} in all."
@@ -286,7 +286,7 @@ def _training(given: _Given) -> Inspection:
     finding = Finding.of_file(
         "weights", "Weights", weighted, "good",
         f"{counted(weighted, 'document has', 'documents have')} a weight, in a corpus of "
-        f"{counted(corpus.n_queries, 'query', 'queries')}; together "
+        f"{counted(corpus.n_queries, 'query', 'queries')}; the weights come from "
         f"{counted(round(weights.clicks), 'training example')}.",
     )  # fmt: skip
     counts = {

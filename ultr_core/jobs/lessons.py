@@ -80,7 +80,7 @@ def _lesson(number: str) -> list[Cell]:
                 print(lesson.exercise.judge(answer, found.numbers).words)
             """
         ),
-        words("## All numbers of this lesson"),
+        words("## All numbers in this lesson"),
         code(
             """
             for name, value in found.numbers.items():
@@ -94,7 +94,7 @@ def _plan(minutes: str) -> list[Cell]:
     return [
         words(
             f"""
-            ## The plan for {minutes} minutes
+            ## The {minutes}-minute plan
 
             These are the lessons in the order of the plan, each with the result that the class
             should find.

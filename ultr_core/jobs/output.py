@@ -47,7 +47,7 @@ REMEDIES: Mapping[str, str] = MappingProxyType(
         "action_or_click": "--columns click=-, or action=-",
     }
 )
-"""How the command line repairs what a message is about, where that is no option of its name."""
+"""How to fix on the command line what a message is about, where no option has its name."""
 
 
 OFFERED: ContextVar[frozenset[str] | None] = ContextVar("options of the command", default=None)

@@ -116,7 +116,7 @@ _HANDS_OVER = (
     "show."
 )
 WEIGHTS = replace(
-    METHOD, key="data-method", label="Weights of the clicks",
+    METHOD, key="data-method", label="Click weights",
     options={
         key: f"{method_of(ESTIMATORS[key]).label}: {ESTIMATORS[key].counts}"
         for key in METHOD.options
@@ -138,7 +138,7 @@ JUDGE = Choice(
     help=_HANDS_OVER,
 )  # fmt: skip
 JUDGED_AT = replace(
-    _POSITIVE, key="data-judging-clip", label="τ of the clipped estimate", name="judging_clip"
+    _POSITIVE, key="data-judging-clip", label="τ for the clipped estimate", name="judging_clip"
 )
 JUDGED_WHOLE = replace(SHOWN_WHOLE, key="data-shown-whole", help="")
 """The values of the page, which the session keeps; a link has none of these, as it has no files."""
@@ -316,7 +316,7 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
         f"""
         # Your data: from corpus and clicks to a ranker and evidence
 
-        The numbers of the *Your data* page of the Unbiased LTR Lab. {NEEDS}
+        The numbers from the *Your data* page of the Unbiased LTR Lab. {NEEDS}
 
         The notebook reads your files by name: put them in its folder.
         """

@@ -38,7 +38,7 @@ class RankerSummary:
 
     A method that does not learn from clicks has no spread: its interval is its value.
     ``costs`` and ``clips`` are the values that validation chose, one per draw. ``estimators`` are
-    those that weighted the clicks; if a test by rank rejected the fitted relevance, they differ
+    those used to weight the clicks; if a test by rank rejected the fitted relevance, they differ
     from the method's own. ``learner``: key of the learner, or of a method with its own trainer.
     """
 
@@ -95,7 +95,7 @@ class Comparison:
     differences: Mapping[tuple[str, str], Estimate] = field(default_factory=dict)
 
     def side(self, first: str, second: str) -> int:
-        """Side of 0 on which the interval of risk(first) - risk(second) lies, or 0."""
+        """Side of 0 on which the interval for risk(first) - risk(second) lies, or 0."""
         if (first, second) in self.differences:
             return self.differences[first, second].side
         return -self.differences[second, first].side
@@ -279,7 +279,7 @@ def _read_best(comparison: Comparison) -> str:
             parts.append(
                 f"{one.label}: in {one.rejected} of {counted(len(one.estimators), 'click log')} "
                 "the fitted relevance predicts too many clicks at some ranks, so "
-                f"{used.label} weights trained the ranker instead."
+                f"{used.label} weights were used to train the ranker instead."
             )
     return " ".join(parts)
 

@@ -105,7 +105,7 @@ class Interleaved:
         if other := wanted.keys() - set(self.documents):
             first = next(document for document in wanted if document in other)
             raise InputError(
-                f"Document {quoted(first)} was clicked but not shown; give clicks on documents of "
+                f"Document {quoted(first)} was clicked but not shown; give clicks on documents in "
                 "the interleaved list.",
                 "not_shown",
             )

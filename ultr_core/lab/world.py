@@ -44,7 +44,7 @@ class LoggedQueries:
 
     @property
     def shown(self) -> tuple[NDArray[np.bool_], NDArray[np.int32], NDArray[np.int64]]:
-        """Relevance, presented ranks and query offsets: what simulated traffic starts from."""
+        """Relevance, presented ranks and query offsets: the input for simulated traffic."""
         return self.relevance, self.presented_ranks, self.corpus.query_offsets
 
     @cached_property
@@ -134,7 +134,7 @@ def test_risk(world: World, ranker: LinearRanker) -> TestRisk:
 def test_risks(world: World, rankers: Sequence[LinearRanker]) -> list[TestRisk]:
     """Risk of each ranker on the test queries; reads the features once.
 
-    Raises InputError if there is no ranker, or a ranker has other features.
+    Raises InputError if there is no ranker, or a ranker has different features.
     """
     many = score_many(rankers, world.splits.test)
     require_finite(many, "Scores")

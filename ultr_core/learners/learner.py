@@ -18,7 +18,7 @@ from ultr_core.learners.ranker import LinearModel, LinearRanker
 from ultr_core.propensity.weights import Weights
 
 COST_GRID: tuple[float, ...] = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-"""Values of C that validation chooses from; the paper does not print its own."""
+"""Values of C that validation chooses from; the paper does not list its own."""
 
 
 class Fit(Protocol):
@@ -87,16 +87,16 @@ class Learner:
     """One learner.
 
     key, label: its stable name, and the name that readers see. words: what it minimises, in one
-    sentence. source: where it comes from. fit: trains at one C. objective: what ``fit`` minimises,
-    written again in the simplest form, because tests compare each fit with it. worked: margin and
-    loss of a pair, worked out by hand, at two or more margins, one of them between 0 and 1: a
-    document with that score that was clicked once, and a document with score 0 that was not; n = C
-    = 1. paths: trains at several C, if it can do better than one fit after another. costs: values
-    of C from which validation chooses.
+    sentence. source: where it comes from. fit: trains with one C. objective: what ``fit``
+    minimises, written again in the simplest form, because tests compare each fit with it. worked:
+    margin and loss of a pair, worked out by hand, at two or more margins, one of them between 0 and
+    1: a document with that score that was clicked once, and a document with score 0 that was not; n
+    = C = 1. paths: trains with several values of C, if it can do better than one fit after another.
+    costs: values of C from which validation chooses.
 
     from_pairs: whether it learns from pairs of documents of a query, so that it learns nothing from
     a query with one candidate. level: whether it also fits a number that is added to every score,
-    and so no part of its ranker; its objective takes that as one more coefficient, the last.
+    and so is not part of its ranker; its objective takes that as one more coefficient, the last.
 
     The objective is 1/2 w.w + (C / n) times a loss of the weighted documents, where n
     is ``weights.clicks``: the larger C, the closer the fit to the clicks. The loss of several

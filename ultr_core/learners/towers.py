@@ -131,7 +131,7 @@ JOINS: Mapping[str, Join] = MappingProxyType(
 
 @dataclass(frozen=True, eq=False)
 class TowerRows:
-    """Impressions and clicks of documents at ranks.
+    """Impressions and clicks for documents at ranks.
 
     features: [documents, features], dense or sparse. document: int64 [rows], from 0. rank: int64
     [rows], from 1. impressions, clicks: float64 [rows]; expected clicks need not be whole.
@@ -145,7 +145,7 @@ class TowerRows:
 
     @classmethod
     def of_log(cls, corpus: Corpus, log: ClickLog) -> TowerRows:
-        """The rows of a log that have an impression.
+        """The rows of a log that have impressions.
 
         Raises InputError for a log without clicks, a log of clicks only, or too many features.
         """
@@ -159,7 +159,7 @@ class TowerRows:
 
     @classmethod
     def of_scores(cls, scores: FloatArray, log: ClickLog) -> TowerRows:
-        """The rows of a log that have an impression; their only feature is a score [documents]."""
+        """The rows of a log that have impressions; their only feature is a score [documents]."""
         return cls._of_features(scores[:, None], log)
 
     @classmethod
@@ -186,9 +186,9 @@ class Towers:
     """Two fitted towers.
 
     join: how the towers are combined. coefficients w [features], constant c. bias: float64 [K], b
-    of the ranks 1, 2, ...; -inf where nothing was clicked. ridge: the penalty. objective: the
-    minimum, and gradient: the norm of its gradient, both per click and with features in units of
-    their root mean square; steps: how many it took.
+    of ranks 1, 2, ...; -inf where nothing was clicked. ridge: the penalty. objective: the minimum,
+    and gradient: the norm of its gradient, both per click and with features in units of their root
+    mean square; steps: how many it took.
     """
 
     join: Join
@@ -245,7 +245,7 @@ def fit_towers(
     By Fisher scoring, which for the additive form is Newton's method, with steps halved until the
     objective falls. A rank without a click has b = -inf; its rows say nothing about relevance.
 
-    ridge: above 0. initial: a fit of these rows with another penalty, to start from. Raises
+    ridge: above 0. initial: a fit to these rows with another penalty, to start from. Raises
     InputError if ridge is not above 0, or if nothing was clicked at rank 1, which b is relative to.
     """
     if not 0 < number_or_nan(ridge) < np.inf:

@@ -59,9 +59,9 @@ class Gate:
     """Whether a ranker may replace what users saw.
 
     difference: risk of the ranker minus the risk of what users saw. candidates: how many rankers
-    these clicks judged before this one was chosen; the bound holds for all of them at once.
+    were judged on these clicks before this one was chosen; the bound holds for all of them at once.
     declined: why the clicks promise nothing, "" if they promise something. known: whether it is
-    known that other clicks trained the ranker; if not, the answer says so.
+    known that the ranker was trained on other clicks; if not, the answer says so.
     """
 
     difference: RankerDifference
@@ -100,7 +100,7 @@ class Gate:
 
     @property
     def sentence(self) -> str:
-        """The answer, what it assumes, and whether it is unknown what trained the ranker."""
+        """The answer, what it assumes, and whether it is unknown how the ranker was trained."""
         bound = self.bound
         if bound is None:
             name = self.difference.first
@@ -155,10 +155,11 @@ def gate(
 ) -> Gate:
     """Compare a ranker with what users saw, on clicks not used to train or to choose it.
 
-    scores [documents]; clip, judge, agreement: as in `compare_with_shown`. trained: whether these
-    clicks trained the ranker, None if that is unknown, which the answer then says. candidates: how
-    many rankers were judged by these clicks before this one was chosen, each at 1 / candidates of
-    ``PROMISE`` (Bonferroni). declined: why the clicks must not be used, known to the caller.
+    scores [documents]; clip, judge, agreement: as in `compare_with_shown`. trained: whether the
+    ranker was trained on these clicks, None if that is unknown, which the answer then says.
+    candidates: how many rankers were judged on these clicks before this one was chosen, each at 1 /
+    candidates of ``PROMISE`` (Bonferroni). declined: why the clicks must not be used, known to the
+    caller.
 
     Without an interval, if `RankerDifference` gives no verdict, or if the estimate ignores
     propensities, no ranker passes. Raises InputError as `compare_with_shown` does, and for

@@ -74,7 +74,7 @@ class TreeFit:
 
     @property
     def estimator(self) -> Estimator:
-        """The estimator that weights the clicks; for trees by position, each counts once."""
+        """The estimator that weights the clicks; for trees by position, each click counts once."""
         return ESTIMATORS[self.method or "naive"]
 
     @property
@@ -136,8 +136,8 @@ def fit_trees_from_log(
     method: one of ``FIT_METHODS``, whose u and v give the targets, or "" as in `fit_from_log`. The
     number of trees, and the threshold where ``clip`` is None, are chosen on the clicks of held-out
     queries, as in `fit_from_log`; the trees that are returned are grown on all queries.
-    ``logger_scores``: as in `fit_from_log`. Raises InputError as that does, for a log of clicks
-    only, and where LightGBM is not installed.
+    ``logger_scores``: as in `fit_from_log`. Raises InputError as that function does, for a log of
+    clicks only, and where LightGBM is not installed.
     """
     tell = progress if progress is not None else lambda text: None
     lightgbm()
@@ -173,7 +173,7 @@ def fit_trees_by_position_from_log(
     seed: int = 0,
     progress: Tell | None = None,
 ) -> TreeFit:
-    """Grow trees and a number for each rank on a log, without propensities.
+    """Grow trees and fit a number for each rank on a log, without propensities.
 
     See `ultr_core.learners.trees_by_position`. The number of trees is chosen on held-out queries as
     in `fit_trees_from_log`. Raises InputError as `fit_from_log` does, for a log of clicks only, and

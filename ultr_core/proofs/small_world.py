@@ -121,7 +121,7 @@ class SmallWorld:
 
     @cached_property
     def inverse(self) -> tuple[Fraction, ...]:
-        """Weight of a click 1/q_d [documents]; 0 if q_d = 0, since nobody can click there."""
+        """A click's weight 1/q_d [documents]; 0 if q_d = 0, since nobody can click there."""
         return tuple(1 / q if q else Fraction(0) for q in self.propensity)
 
     @cached_property
@@ -209,7 +209,7 @@ class SmallWorld:
 
 @cache
 def default_world() -> SmallWorld:
-    """The world with which the page starts, built once."""
+    """The world that the page starts with, built once."""
     return SmallWorld.from_query({})
 
 

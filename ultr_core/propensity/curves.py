@@ -342,7 +342,7 @@ def assemble_curve(
     notices = []
     if unclicked:
         notices.append(
-            f"{_ranks(unclicked)}: no click, so the ratio is 0 and there is no weight 1/p; the "
+            f"{_ranks(unclicked)}: no clicks, so the ratio is 0 and there is no weight 1/p; the "
             "curve does not use it."
         )
     values, blind, told = _precise(values, estimate, chosen.smoothing)
@@ -398,7 +398,7 @@ def _require_ratio(
         return
     causes = " ".join(gap.sentence for gap in estimate.gaps)
     if unclicked:
-        causes = f"{_ranks(unclicked)}: no click, so the ratio is 0. {causes}".rstrip()
+        causes = f"{_ranks(unclicked)}: no clicks, so the ratio is 0. {causes}".rstrip()
     raise InputError(
         f"No rank can be compared with rank {estimate.reference} by a ratio above 0, so there is "
         f"no propensity curve. {causes}".rstrip(),

@@ -17,11 +17,11 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """Estimated relevance of documents, and draws of each one's query, float64 [documents].
+    """Estimated relevance of documents, and draws of their queries, float64 [documents].
 
         value_d = (1 / N_q) sum over rows of d (u clicks + v impressions)
 
-    Documents without an impression have a target of 0 and count 0 times: clicks say nothing there.
+    Documents without an impression have a target and a count of 0: clicks say nothing about them.
     """
 
     value: FloatArray

@@ -89,9 +89,9 @@ class Weights:
     ) -> Weights:
         """Weights from sums a_d of any sign: a_d minus the smallest of its query.
 
-        That adds the same number to every ranking's sum_d a_d rank(d), since the ranks of a query
+        That adds the same number to every ranking's sum_d a_d rank(d), since the ranks in a query
         always add up to the same number; so no difference in risk changes, and no sum is negative.
-        It is the smallest such shift and raises the hinge bound least. Values below 1e-12 of the
+        It is the smallest such shift and raises the hinge bound least. Values below 1e-12 times the
         query's largest a are rounding errors, and become 0.
 
         values a [documents], query_offsets [queries + 1], clicks n; targets are not shifted. Raises
@@ -124,7 +124,7 @@ def weights_of_log(log: ClickLog, numbers: Numbers) -> Weights:
     of_rows = row_numbers(numbers).on_log(log)
     if log.total_clicks == 0:
         raise InputError(
-            f"There is no click in {counted(log.query_draws, 'presentation')}; learning needs at "
+            f"There are no clicks in {counted(log.query_draws, 'presentation')}; learning needs at "
             "least one."
         )
     values = log.sum_by_document(log.clicks * of_rows.u)
@@ -160,7 +160,7 @@ def ips_weights(log: ClickLog, curve: ExaminationCurve, *, clip: float = 0.0) ->
     Raises InputError for a log without clicks, a clip outside [0, 1], clicks at a rank with
     propensity 0 if clip is 0, and arguments that are not a log or a curve.
 
-    Half of the users look at rank 2, so a click there counts twice; clicks on one document add up:
+    Half the users look at rank 2, so a click there counts twice; clicks on a document add up:
 
     >>> from ultr_core.users import PowerLaw, simulate_counts
     >>> log = simulate_counts([1.0, 1.0], [1, 2], query_offsets=[0, 2], query_draws=10, seed=0)
@@ -221,7 +221,7 @@ class ClickWeightDiagnostics:
     clicks: n.
     effective_sample_size: (sum of w)^2 / sum of w^2 over clicks, from 1 to n; n if all are equal.
     largest_weight: the largest weight of one click.
-    heaviest_share: share of the total weight on the five heaviest documents (of a query).
+    heaviest_share: share of the total weight on the five heaviest query-document pairs.
     """
 
     clicks: int
@@ -240,7 +240,7 @@ def effective_sample_size(by_row: FloatArray, weight: FloatArray) -> float:
 
 
 def click_weights(log: ClickLog, numbers: Numbers) -> FloatArray:
-    """What a click counts for, float64 [rows]: u of clicked rows, 0 elsewhere, whatever v is.
+    """How much a click counts, float64 [rows]: u of clicked rows, 0 elsewhere, whatever v is.
 
     numbers [rows]: u and v, or propensities q for u = 1 / q. Raises InputError as
     `RowNumbers.on_log` does.

@@ -29,7 +29,7 @@ class Estimate:
     value: the estimate; standard_error: of that value; low, high: ends of the interval.
     n: number of independent observations (presentations, or repetitions of a whole experiment).
     effective_sample_size: number of equally weighted observations with the same information.
-    no_interval: why there is no interval, such as too few clicks; "" if there is one. Its ends are
+    no_interval: why there is no interval, such as too few clicks; "" if there is one. The ends are
     then infinite: nothing is excluded.
     """
 

@@ -251,7 +251,7 @@ def _show_readings() -> None:
             for r in READINGS
         ],
         hide_index=True,
-        alt=f"{len(READINGS)} unclear passages of the paper and how the lab reads them",
+        alt=f"{len(READINGS)} unclear passages in the paper and how the lab reads them",
     )
 
 

@@ -75,8 +75,8 @@ def evidence_step(
     st.subheader("5 · Evidence: how good the ranker is")
     if corpus is None or joined is None or propensities is None or not rankers:
         st.markdown(
-            ":material/info: Evidence needs corpus, log and propensities (steps 1 to 3) and a "
-            "ranker (step 4)."
+            ":material/info: Evidence needs a corpus, a log and propensities (steps 1 to 3) and "
+            "a ranker (step 4)."
         )
         return None
     ranker = _chosen(rankers)
