@@ -160,7 +160,7 @@ def test_a_page_without_the_other_intervals_says_why_and_shows_the_rest(
     assert len(app.error) == 1
     assert "600" in app.error[0].value
     assert re.search(CHECKS, words(app))
-    assert [button.key for button in app.button if button.key == "pin"] == ["pin"] * trained
+    assert [button.key for button in app.button if button.key == "pin"] == ["pin"]
 
 
 def test_pages_run_one_after_the_other(open_app: OpenApp, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -431,11 +431,14 @@ def test_what_is_refused_is_said_beside_what_could_be_made(
 
     monkeypatch.setattr(stages, "train_method", trained)
     monkeypatch.setattr(stages, "proof_checks", partial(unless_refused, "checks", check))
-    app = open_app(draws="2", clicks="500", eta="1.37")
-    assert not app.exception
-    (error,) = app.error
-    assert error.value.startswith("Untrained: ")
-    assert "shimmer" not in words(app)
-    assert bool(re.search(CHECKS, words(app))) == (refused == "clipped")
-    assert len(app.get("vega_lite_chart")) == (CHARTS - (refused == "naive"))
+    # Rankers are trained on in the background, so that each case has a world of its own.
+    app = open_app(draws="2", clicks="500", eta="1.37", seed=str(7000 + len(refused)))
+    for _ in range(2):  # in the second run, all that can be had is there
+        assert not app.exception
+        (error,) = app.error
+        assert error.value.startswith("Untrained: ")
+        assert "shimmer" not in words(app)
+        assert bool(re.search(CHECKS, words(app))) == (refused == "clipped")
+        assert len(app.get("vega_lite_chart")) == (CHARTS - (refused == "naive"))
+        app.run()
     monkeypatch.undo()  # and not for ever

@@ -28,12 +28,12 @@ TAKES = "It wrongly prefers production to the skyline"
     ("true", "said", "tau", "words"),
     [
         ([13.0, 10.0], [3.0, 2.0], 0.98, f"{SEES}."),
-        ([13.0, 10.0], [3.0, 2.0], 0.3, f"{SEES}, but gets many {PAIRS}."),
+        ([13.0, 10.0], [3.0, 2.0], 0.3, f"{SEES}, but puts many {PAIRS}."),
         (
             [13.0, 10.0],
             [3.0, 2.0],
             -0.54,
-            f"{SEES}, but gets most {PAIRS}.",
+            f"{SEES}, but puts most {PAIRS}.",
         ),
         ([13.0, 10.0], [2.0, 3.0], 0.72, f"{TAKES}."),
         (

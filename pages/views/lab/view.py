@@ -94,6 +94,8 @@ def show(page: PageContext) -> None:
         for slot in without_rankers if answered else (*without_rankers, verdict, slots.answer):
             if slot is not None:
                 slot.place().empty()  # it announces what will not come
+        if order.complete and not answered:
+            _show_so_far(order, slots, len(order.plan))
         slots.below_chart.place().error(told(order.refused), icon=":material/error:")
     else:
         with slots.below_chart.place().container():
