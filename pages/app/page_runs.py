@@ -57,13 +57,15 @@ class OneByOne:
         with self._lock:
             place = self._own.place = threading.Condition(self._lock)
             self._line.append(place)
-            while self._line[0] is not place:
-                place.wait()
-            while (left := self._seconds_left()) > 0:
-                place.wait(left)
-            self._line.popleft()
-            self._inside, self._since = place, self._clock()
-            self._call_next()
+            try:
+                while self._line[0] is not place:
+                    place.wait()
+                while (left := self._seconds_left()) > 0:
+                    place.wait(left)
+                self._inside, self._since = place, self._clock()
+            finally:  # even if the thread is ended while it waits
+                self._line.remove(place)
+                self._call_next()
 
     def _leave(self) -> None:
         with self._lock:

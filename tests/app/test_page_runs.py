@@ -126,3 +126,26 @@ def test_a_run_that_is_ended_leaves_no_place_behind(away: bool) -> None:
         raise MovedOn
     assert runs._inside is None
     assert not runs._line
+
+
+def test_a_thread_that_is_ended_in_the_line_leaves_no_place_behind() -> None:
+    runs = OneByOne(most=SOON)
+    steps: list[str] = []
+
+    class Ends(threading.Condition):
+        def wait(self, timeout: float | None = None) -> bool:
+            raise MovedOn
+
+    def enter() -> None:
+        _wait_until(lambda: "go" in steps)
+        with pytest.raises(MovedOn), runs.turn():
+            pass
+        steps.append("ended")
+
+    _in_thread(enter)
+    with runs.turn(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(threading, "Condition", Ends)
+        steps.append("go")
+        _wait_until(lambda: "ended" in steps)
+        assert not runs._line
+    assert runs._inside is None

@@ -6,6 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 from ultr_core.errors import InputError, named, number_in_text, quoted
@@ -62,15 +63,16 @@ def read_context_values(path: str | Path) -> dict[str, list[float]]:
     text, name = read_text(path, "The curve"), named(path)
     with expecting("curve", text, name):
         known = (CONTEXT_NAME, *RANK_NAMES, *PROPENSITY_NAMES)
-        lines = list(table_rows(text, known, name))
-    header = [cell.strip().lower() for cell in lines[0][1]] if lines else []
+        rows = table_rows(text, known, name)
+        first = next(rows, (0, []))
+    header = _names(first)
     if CONTEXT_NAME not in header:
         return {}
     place = _column(header, (CONTEXT_NAME,), name)
     by_name: dict[str, list[tuple[int, list[str]]]] = {}
-    for number, cells in lines[1:]:
+    for number, cells in rows:
         context = cells[place].strip() if len(cells) > place else ""
-        by_name.setdefault(context, [lines[0]]).append((number, cells))
+        by_name.setdefault(context, [first]).append((number, cells))
     return {
         context: _values(iter(rows), f"{name}, context {quoted(context)},")
         for context, rows in by_name.items()
@@ -110,15 +112,20 @@ def parse_curve_values(text: str, name: str = "the curve") -> list[float]:
     InputError, which names the line of the first fault, or the rank that has no propensity.
     """
     with expecting("curve", text, name):
-        lines = list(table_rows(text, (CONTEXT_NAME, *RANK_NAMES, *PROPENSITY_NAMES), name))
-    if lines and CONTEXT_NAME in [cell.strip().lower() for cell in lines[0][1]]:
+        rows = table_rows(text, (CONTEXT_NAME, *RANK_NAMES, *PROPENSITY_NAMES), name)
+        first = next(rows, (0, []))
+    if CONTEXT_NAME in _names(first):
         raise InputError(
             f"{name} has a curve for each context, and only one can be used here; give a file with "
             "the rows of one context, without their names.",
             "one_curve",
         )
     with expecting("curve", text, name):
-        return _values(iter(lines), name)
+        return _values(chain([first] if first[1] else [], rows), name)
+
+
+def _names(first: tuple[int, list[str]]) -> list[str]:
+    return [cell.strip().lower() for cell in first[1]]
 
 
 def _values(lines: Iterator[tuple[int, list[str]]], name: str) -> list[float]:

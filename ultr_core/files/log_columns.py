@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from ultr_core.errors import InputError, quoted
+from ultr_core.propensity.presentations import PRESENTATION_GROUP
 
 COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -51,7 +52,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         # Names that only our own files have: a column "context" may hold anything, and a column
         # "group" is the arm of an experiment.
         "context": ("examination_context",),
-        "group": ("session_group",),
+        "group": ("session_group", PRESENTATION_GROUP),
         "query_presentations": ("query_presentations",),
     }
 )  # fmt: skip

@@ -65,6 +65,7 @@ from ultr_core.files.log_rows import (
 )
 from ultr_core.limits import OWN_FILES, Room
 from ultr_core.propensity.presentations import PresentationLog, Presentations, RowFault
+from ultr_core.risk.by_group import FEWEST_GROUPS
 from ultr_core.words import counted, part_of
 
 MOST_CONTEXTS = 100
@@ -517,10 +518,23 @@ def _counted_log(
         asked = tuple(name for name in log.not_used if may_be_session(name))
         log = replace(log, perhaps_sessions=asked)
     notices[:0] = [text for text in (log.copied, log.contradicted, log.unused) if text]
+    notices += _few_groups(log)
     return replace(
         log, notices=(*notices, *joined, *_sentences(log, rows)), events=joined,
         longer=found.long,
     )  # fmt: skip
+
+
+def _few_groups(log: PresentationLog) -> Iterator[str]:
+    """What to say if the groups of a large log are too few for intervals by session."""
+    found = log.session_groups
+    if found is not None and log.presentations is not None:
+        made = log.presentations.groups
+        if made < FEWEST_GROUPS:
+            yield (
+                f"The log has so many documents at so many positions that its sessions are kept in "
+                f"{made} groups, and intervals by session need {FEWEST_GROUPS}; give fewer queries."
+            )
 
 
 def _ends(

@@ -116,7 +116,7 @@ def added_up_in_groups(counted: CountedRows, usable: UsableRows, slots: Slots) -
 
     Presentations are known only by the numbers that the counts have of them.
     """
-    number = _groups_for(slots)
+    number = _groups_for(slots, usable)
     facts = None
     if "query_presentations" in usable.numbers:
         draws = _counted_draws(counted, usable)
@@ -140,8 +140,10 @@ def added_up_in_groups(counted: CountedRows, usable: UsableRows, slots: Slots) -
     )
 
 
-def _groups_for(slots: Slots) -> int:
-    return next((n for n in _FEWER_GROUPS if n * slots.entry.size <= GROUPED_ROWS), 1)
+def _groups_for(slots: Slots, usable: UsableRows) -> int:
+    """How many groups there are, so that they make no more than ``GROUPED_ROWS`` rows."""
+    rows, size = int(usable.rows.sum()), slots.entry.size
+    return next((n for n in _FEWER_GROUPS if min(n * size, rows) <= GROUPED_ROWS), 1)
 
 
 def _counted_draws(counted: CountedRows, usable: UsableRows) -> IntArray:
@@ -212,7 +214,7 @@ def grouped_rows(
         facts, shown = _without_busy(relation, shown, facts, how.most_presentations, usable)
     if how.clicks_above and (whole != "p" or facts.partial):
         raise without_presentations()
-    number = _groups_for(slots)
+    number = _groups_for(slots, usable)
     facts = replace(facts, groups=number)
     if number == 1 and not (once or how.clicks_above or facts.left_out):
         return replace(added_up(usable, slots), presentations=facts)

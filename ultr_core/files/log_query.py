@@ -115,6 +115,8 @@ def counting_query(table: str, columns: Mapping[str, str] | None, dialect: Diale
     if lists:
         steps.append(("ultr_lists", _LISTS))
     kept = ", ".join((*outs, "session_group") if grouped else outs)
+    # Only groups of sessions are left out one at a time by intervals.
+    named = kept if "session" in found else kept.replace("session_group", _NO_SESSIONS)
     more = ""
     source = "ultr_once"
     if lists:
@@ -123,7 +125,7 @@ def counting_query(table: str, columns: Mapping[str, str] | None, dialect: Diale
     written = ",\n".join(f"{name} AS (\n{body}\n)" for name, body in steps)
     return (
         f"WITH {written}\n"
-        f"SELECT {kept},\n  CAST(sum(impressions) AS BIGINT) AS impressions,\n"
+        f"SELECT {named},\n  CAST(sum(impressions) AS BIGINT) AS impressions,\n"
         f"  CAST(sum(clicks) AS BIGINT) AS clicks{more}\n"
         f"FROM {source}\nGROUP BY {kept}, fault"
     )
@@ -244,6 +246,7 @@ def _once(found: Mapping[str, str], outs: list[str], grouped: bool) -> str:
     )
 
 
+_NO_SESSIONS = "session_group AS presentation_group"
 _LISTS = """  SELECT query, session_group, count(*) AS query_presentations
   FROM (SELECT query, min(session_group) AS session_group FROM ultr_shown
     WHERE presentation <> '' AND fault = 0 GROUP BY query, presentation) AS list

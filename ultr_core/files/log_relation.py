@@ -1105,7 +1105,7 @@ def first_rows(relation: Relation, rows: int) -> list[tuple[str, ...]]:
     found = relation.run(
         f"SELECT {shown} FROM {relation.scan_of(part)} {where} LIMIT {max(rows, 1)}"
     )
-    return [tuple(cell.strip() for cell in row) for row in found]
+    return [tuple((cell or "").strip() for cell in row) for row in found]
 
 
 def is_nested(kind: str) -> bool:

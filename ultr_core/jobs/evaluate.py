@@ -169,7 +169,8 @@ def _independent(intervals: str) -> str:
     """What intervals take as independent, in a sentence."""
     if intervals == BY_PRESENTATION:
         return "Intervals treat presentations as independent."
-    return f"Clicks in one session may depend on each other: {intervals}."
+    of = "presentation" if intervals.endswith("presentations") else "session"
+    return f"Clicks in one {of} may depend on each other: {intervals}."
 
 
 def _show_grades(true: TrueQuality) -> None:

@@ -46,7 +46,11 @@ class Continued:
             )
         many = int(log.context.max()) + 1
         row = groups.row
-        value = groups.clicks * places[log.document[row]] / self.curve.at(log.rank[row])
+        # A rank with propensity 0 has no clicks.
+        clicked = groups.clicks > 0
+        value = np.zeros(row.size)
+        of_click = places[log.document[row]] / np.where(clicked, self.curve.at(log.rank[row]), 1.0)
+        value[clicked] = (groups.clicks * of_click)[clicked]
         cell = log.context[row].astype(np.int64) * groups.number + groups.group
         sums = np.bincount(cell, value, many * groups.number).reshape(many, groups.number)
         left = sums.sum(axis=1)[:, None] - sums

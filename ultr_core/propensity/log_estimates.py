@@ -175,7 +175,9 @@ def estimate_by_context(
         except InputError as error:
             failed.append((group, part, str(error)))
             continue
-        if len(one.curve.known) < min(2, part.positions.size):
+        # Which ranks are known well is not asked of methods that depend on relevance.
+        free = log_method(method or default_method(part)).relevance_free
+        if free and len(one.curve.known) < min(2, part.positions.size):
             failed.append((group, part, one.curve.sentence))
         found[group] = one
     if failed:
@@ -190,7 +192,7 @@ def _too_little(failed: Sequence[tuple[tuple[str, ...], PresentationLog, str]]) 
         for group, part, _ in failed
     )
     return InputError(
-        f"No curve can be estimated for the context{'s' if len(failed) > 1 else ''} {each}: "
+        f"No curve can be estimated for {each}, contexts of the log: "
         f"{failed[0][2].removesuffix('.')}. Say which contexts are so alike that they share one "
         "curve, or leave these rows out.",
         "pool_contexts",

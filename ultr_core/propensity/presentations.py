@@ -36,6 +36,9 @@ class RowFault:
     file: str = ""
 
 
+PRESENTATION_GROUP = "presentation_group"
+"""The column of counts that has groups of presentations, because sessions are not known."""
+
 GROUPS = 100
 """Groups of sessions, by a hash of their ids, so that intervals can leave out one at a time."""
 
@@ -270,8 +273,12 @@ class PresentationLog:
     def session_groups(self) -> IntArray | None:
         """Each entry's group of sessions, numbered from 0 without gaps, int64 [entries].
 
-        None without sessions, or if all rows are in one group.
+        None without sessions, or if all rows are in one group. Counts name the groups of sessions
+        that they do not know.
         """
+        counted = self.columns.get("group", PRESENTATION_GROUP).strip().lower()
+        if counted != PRESENTATION_GROUP:
+            return self.groups
         if self.presentations is None or not self.presentations.sessions:
             return None
         return self.groups

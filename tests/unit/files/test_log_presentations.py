@@ -24,6 +24,7 @@ from ultr_core.files.log_columns import NO_NAME
 from ultr_core.files.log_reading import Reading
 from ultr_core.inspection import inspect_log
 from ultr_core.propensity import PresentationLog
+from ultr_core.risk.by_group import FEWEST_GROUPS
 
 Row = tuple[str, str, str, int, int]
 """Presentation or session, query, document, position, click."""
@@ -333,7 +334,7 @@ def test_groups_are_the_same_in_every_format(meaning: str) -> None:
 def test_where_groups_make_too_many_rows_there_are_fewer(
     most: int, groups: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows = lists(60)
+    rows = lists(600)
     whole = parse_log(csv_of(rows, "note"))
     assert whole.impressions.size == 9
     monkeypatch.setattr(log_presentations, "GROUPED_ROWS", most)
@@ -343,7 +344,18 @@ def test_where_groups_make_too_many_rows_there_are_fewer(
     if groups == 1:
         assert log.group is None
     else:
-        assert {key[0] for key in by_group(log)} == {group_of(f"p{n}", groups) for n in range(60)}
+        assert {key[0] for key in by_group(log)} == {group_of(f"p{n}", groups) for n in range(600)}
+
+
+def test_groups_too_few_for_intervals_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = csv_of(lists(600)).replace(b"presentation", b"session", 1)
+    fine = parse_log(rows)
+    assert fine.session_groups is not None
+    monkeypatch.setattr(log_presentations, "GROUPED_ROWS", 200)
+    few = parse_log(rows)
+    (said,) = set(few.notices) - set(fine.notices)
+    assert mentions(said, "20")
+    assert mentions(said, str(FEWEST_GROUPS))
 
 
 # Clicks above a row.

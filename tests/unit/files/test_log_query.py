@@ -58,6 +58,9 @@ def test_counts_of_the_statement_are_the_log(columns: dict[str, str], tmp_path: 
         body = list(dict.fromkeys(body))  # whether rows of one session repeat is the reader's guess
     counts, raw = counted(tmp_path, columns, body=body, end=end)
     odd_logs.same_counts(counts, raw)
+    by_session = raw.presentations is not None and raw.presentations.sessions > 0
+    for log in (counts, raw):  # intervals of counts leave out the groups that those of rows do
+        assert (log.session_groups is not None) is by_session
     if "presentation" in columns and "query" not in columns:
         assert counts.presentations is not None and raw.presentations is not None
         assert raw.presentations.repeated > 0

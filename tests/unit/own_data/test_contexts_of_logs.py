@@ -147,6 +147,8 @@ def test_each_context_has_its_own_estimate_and_little_traffic_is_asked_about() -
     assert shared.curves["tv"] == shared.curves["desk"]
     with refused("pool_contexts", "watch"):
         estimate_by_context(few, pool=("watch",))
+    for method in ("em", "ctr"):  # which do not say which ranks are known well
+        assert estimate_by_context(log, method=method).curves.keys() == {"desk", "phone", "tv"}
 
 
 def test_propensities_writes_the_curves_and_asks(

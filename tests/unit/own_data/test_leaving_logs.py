@@ -22,7 +22,8 @@ from ultr_core.proofs.leaving import LeavingCase
 from ultr_core.proofs.repairs import RANKINGS
 from ultr_core.propensity import PresentationLog, estimate_continuation
 from ultr_core.propensity.continuation import continuation_without_groups
-from ultr_core.users import ClickLog, GroupCounts, GroupedLog, PowerLaw
+from ultr_core.risk import Estimate
+from ultr_core.users import ClickLog, GroupCounts, GroupedLog, PowerLaw, TableCurve
 
 CASE = LeavingCase("hindsight", Fraction(1, 2), eps_minus=Fraction(1, 4))
 """Users at p_k = 1 / k; every pattern of clicks with its probability."""
@@ -168,3 +169,18 @@ def test_what_a_log_by_clicks_above_needs_is_refused(own: Path, corpus: Corpus) 
         ["fit", *files, "--log", str(log), "--columns", "presentation=-"], "presentation"
     )
     refused_command(["fit", *files, "--log", str(log), "--learner", "trees"], "learner")
+
+
+def test_a_propensity_of_0_where_nobody_clicked_leaves_the_interval_as_it_is() -> None:
+    log = ClickLog([0, 1], [1, 2], [9, 9], [6, 0], 9, [0, 2])
+    counts = GroupCounts(
+        np.repeat([0, 1], 3), np.tile([0, 1, 2], 2), np.full(6, 3), np.array([1, 2, 3, 0, 0, 0]),
+        np.full(3, 3.0),
+    )  # fmt: skip
+    found = Estimate(1.0, 0.1, 0.8, 1.3, 9, 6.0)
+    ends = []
+    for last in (0.5, 0.0):
+        continued = Continued(GroupedLog(log, counts), TableCurve((1.0, last)), np.full(3, 0.5))
+        ends.append(continued.interval(found, np.array([1.0, 2.0])))
+    assert ends[0] == ends[1]
+    assert 0 < ends[0].high - ends[0].low < np.inf
