@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from ultr_core.files.curve_files import (
         context_curves_text,
         curve_text,
+        parse_context_values,
         parse_curve,
         parse_curve_values,
         read_context_values,
@@ -51,6 +52,7 @@ __all__ = [
     "on_columns_of",
     "packed_proprank",
     "parse_columns",
+    "parse_context_values",
     "parse_corpus",
     "parse_curve",
     "parse_curve_values",

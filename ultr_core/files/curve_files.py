@@ -60,7 +60,11 @@ def read_context_values(path: str | Path) -> dict[str, list[float]]:
     The CSV file has a context column and, for each context, the rows `parse_curve_values` reads.
     Raises InputError as that function does, naming the context.
     """
-    text, name = read_text(path, "The curve"), named(path)
+    return parse_context_values(read_text(path, "The curve"), named(path))
+
+
+def parse_context_values(text: str, name: str = "the curve") -> dict[str, list[float]]:
+    """`read_context_values` of a CSV text."""
     with expecting("curve", text, name):
         known = (CONTEXT_NAME, *RANK_NAMES, *PROPENSITY_NAMES)
         rows = table_rows(text, known, name)

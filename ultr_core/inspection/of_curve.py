@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.corpus.ranking import real_numbers
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, quoted
+from ultr_core.findings import SEVERITIES
 from ultr_core.inspection.inspection import (
     Check,
     Inspection,
@@ -43,6 +45,28 @@ def inspect_curve(
         )
     counts = {"ranks": int(numbers.size)}
     return Inspection("curve", name, form, found_by(CHECKS, numbers), counts)
+
+
+def inspect_curves(contexts: Mapping[str, Sequence[float]], *, name: str) -> Inspection:
+    """The checks of `inspect_curve`, each for the context in which it turns out worst."""
+    each = {
+        context: inspect_curve(values, name=f"{name}, context {quoted(context)},")
+        for context, values in contexts.items()
+    }
+    findings = []
+    for key in dict.fromkeys(found.key for one in each.values() for found in one.findings):
+        found = {
+            context: finding
+            for context, one in each.items()
+            for finding in one.findings
+            if finding.key == key
+        }
+        worst = max(found, key=lambda context: SEVERITIES.index(found[context].severity or "good"))
+        sentence = f"Context {quoted(worst)}: {found[worst].sentence}"
+        findings.append(replace(found[worst], sentence=sentence))
+    counts = {"contexts": len(each), "ranks": max(one.counts["ranks"] for one in each.values())}
+    form = "CSV, context, rank and propensity"
+    return Inspection("curve", name, form, tuple(findings), counts)
 
 
 def rescaled_notice(values: Sequence[float] | NDArray[np.float64]) -> tuple[str, ...]:

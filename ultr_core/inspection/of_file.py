@@ -12,6 +12,7 @@ from ultr_core.errors import InputError, checked_path, named, quoted
 from ultr_core.files import (
     load_corpus,
     load_directory,
+    parse_context_values,
     parse_corpus,
     parse_curve_values,
     parse_log,
@@ -43,7 +44,7 @@ from ultr_core.files.tree_files import parse_trees
 from ultr_core.findings import Finding
 from ultr_core.inspection.inspection import Inspection, Kind, reader_notes
 from ultr_core.inspection.of_corpus import inspect_corpus, inspect_splits
-from ultr_core.inspection.of_curve import inspect_curve
+from ultr_core.inspection.of_curve import inspect_curve, inspect_curves
 from ultr_core.inspection.of_log import inspect_log
 from ultr_core.inspection.of_ranker import inspect_ranker, inspect_scores, inspect_trees
 from ultr_core.learners.forest import FIRST_LINE as TREES
@@ -231,6 +232,9 @@ def _log(given: _Given) -> Inspection:
 
 def _curve(given: _Given) -> Inspection:
     text = text_of(given.data(), given.name)
+    contexts = parse_context_values(text, given.name)
+    if contexts:
+        return inspect_curves(contexts, name=given.name)
     return inspect_curve(parse_curve_values(text, given.name), name=given.name)
 
 

@@ -16,6 +16,7 @@ from ultr_core.files.log_rows import (
     CLICK_WITHOUT_VIEW,
     WITHOUT_PRESENTATION,
 )
+from ultr_core.findings import SEVERITIES
 from ultr_core.inspection.inspection import (
     Check,
     Inspection,
@@ -592,9 +593,15 @@ def _rank_changes(log: PresentationLog) -> Seen:
 
 
 def _propensities(log: PresentationLog) -> Seen | None:
-    """What the log's own column of propensities can be."""
+    """What the log's own column of propensities can be, in the worst case over contexts."""
     if log.propensity is None:
         return None
+    if log.context_names:
+        each = {name: _propensities(log.in_contexts([name])) for name in log.context_names}
+        found = {name: seen for name, seen in each.items() if seen is not None}
+        worst = max(found, key=lambda name: SEVERITIES.index(found[name].severity))
+        seen = found[worst]
+        return seen._replace(sentence=f"Context {quoted(worst)}: {seen.sentence}")
     column = log.columns["propensity"]
     usable = np.isfinite(log.propensity)
     outside = usable & ((log.propensity < 0) | (log.propensity > 1))

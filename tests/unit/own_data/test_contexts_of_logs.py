@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.meaning import refused, refused_command
+from tests.meaning import mentions, refused, refused_command
 from tests.unit.propensity.test_contexts_and_grades import CURVES, EXAMINED, RELEVANCE, SIZE
 from ultr_core.cli import main
 from ultr_core.files import (
@@ -24,7 +24,8 @@ from ultr_core.files import (
     read_log,
     write_context_curves,
 )
-from ultr_core.inspection import join_log
+from ultr_core.findings import Finding
+from ultr_core.inspection import inspect_curve, inspect_log, join_log
 from ultr_core.own_data import evaluate_ranker, fit_from_log
 from ultr_core.own_data.provenance import fingerprint
 from ultr_core.propensity import ContextCurves, estimate_by_context, estimate_from_log
@@ -201,3 +202,35 @@ def test_clicks_above_are_no_given_context() -> None:
     rows = ([0], [1], [2], [1], 2, [0, 1])
     assert not ClickLog(*rows, context=[0]).context_is_given
     assert ClickLog(*rows, context=[0], context_is_given=True).context_is_given
+
+
+def test_check_reads_the_curves_of_contexts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "curves.csv"
+    write_context_curves(out, {"desk": (1.0, 0.5, 0.25), "phone": (1.0, 0.001, 0.25)})
+    main(["check", str(out), "--json"])
+    (found,) = json.loads(capsys.readouterr().out)["files"]
+    assert found["counts"] == {"contexts": 2, "ranks": 3}
+    alone = inspect_curve((1.0, 0.001, 0.25))
+    assert [(one["key"], one["verdict"]) for one in found["findings"]] == [
+        (one.key, one.severity) for one in alone.findings
+    ]
+    assert all("phone" in one["words"] for one in found["findings"] if one["verdict"] != "good")
+
+
+def test_a_column_of_propensities_is_judged_within_each_context() -> None:
+    def finding(desk: str, phone: str) -> Finding:
+        rows = [
+            f"q,{d},{rank},{int(rank == 1)},{context},{p}"
+            for context, of_second in (("desk", desk), ("phone", phone))
+            for rank, d, p in ((1, "a", "1"), (2, "b", of_second), (2, "c", "0.5"))
+        ]
+        head = "query,document,position,click,context,propensity\n"
+        log = parse_log(head + "\n".join(rows) + "\n", columns={"context": "context"})
+        return next(one for one in inspect_log(log).findings if one.key == "propensities")
+
+    assert finding("0.5", "0.5").severity == "good"
+    varies = finding("0.5", "0.25")
+    assert varies.severity == "warning"
+    assert mentions(varies.sentence, "phone")
