@@ -152,7 +152,7 @@ class Measure:
         if empty == "skip" and not has.any():
             least = "a grade above 0" if self.rel == 1 else f"grade {self.rel} or more"
             raise InputError(
-                f"No query has a document of {least}, so there is no {self.name}.", "no_relevant"
+                f"No query has a document with {least}, so there is no {self.name}.", "no_relevant"
             )
         values = np.where(has, self._by_query(scores, grades, query_offsets), 0.0)
         without = int(np.count_nonzero(~has))

@@ -55,7 +55,7 @@ def write_context_curves(path: str | Path, curves: Mapping[str, Sequence[float]]
 
 
 def read_context_values(path: str | Path) -> dict[str, list[float]]:
-    """Numbers of each context's curve, by the context's name; {} for a file without contexts.
+    """The values of each context's curve, by the context's name; {} for a file without contexts.
 
     The CSV file has a context column and, for each context, the rows `parse_curve_values` reads.
     Raises InputError as that function does, naming the context.

@@ -272,7 +272,7 @@ def on_columns_of(
         )
     if len(absent):
         notices.append(
-            f"The corpus does not have {_counted(absent)} that the ranker uses "
+            f"The corpus lacks {_counted(absent)} that the ranker uses "
             f"({some_ids(absent)}); they count as 0 in every document."
         )
     return LinearModel(coefficients, corpus.feature_ids), tuple(notices)

@@ -57,11 +57,11 @@ STEP = Number("step", "Steps so far", 0, LAST_STEP, default=0)
 RELEVANT = Letters("relevant", "Relevant documents", LETTERS, default=tuple(DEFAULTS["relevant"]))
 TEXTS = (
     Text("list", "Shown to users", default=DEFAULTS["list"], longest=40,
-         help="The ranking that users saw, from the top."),
+         help="The ranking that users saw, listed from the top down."),
     Text("new", "New ranker S₁", default=DEFAULTS["new"], longest=40,
-         help="The ranking to be judged from clicks, from the top."),
+         help="The ranking to judge from clicks, listed from the top down."),
     Text("other", "Other ranker S₂", default=DEFAULTS["other"], longest=40,
-         help="A second ranking to compare it with, from the top."),
+         help="A second ranking to compare it with, listed from the top down."),
     Text("curve", "Custom examination curve", default="", longest=LONGEST_CURVE,
          help="Overrides η. One number per rank, as in “1, 1/2, 1/4, 0”; the last is used for all "
          "ranks below. All are divided by the largest."),

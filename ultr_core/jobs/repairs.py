@@ -144,7 +144,7 @@ def _linked() -> list[Cell]:
             ## What clicks determine
 
             Four ranks, relevance free for each document: sets of ranks linked by moved documents,
-            and directions that clicks leave undetermined. Then exp(b) at the last rank of eight,
+            and directions that clicks leave undetermined. Then exp(b) at the last of eight ranks,
             fitted to expected clicks; relevance is linear in the features, or has a product of two.
             """
         ),

@@ -25,7 +25,7 @@ class Cell:
 
     kind: the method of `Lab` that computes it, or a name chosen by another subpackage. settings:
     only the fields it depends on. args: the method's arguments, such as draw and method; hashable.
-    A cell can be pickled, so that a queue can order it and another process can compute it
+    A cell can be pickled, so that a queue can request it and another process can compute it
     (`Lab.make`).
     """
 

@@ -128,7 +128,7 @@ def _notices(forest: Forest, absent: NDArray[np.int64]) -> Iterator[str]:
         )
     if absent.size:
         yield (
-            f"The corpus does not have {counted(absent.size, 'feature')} that the trees split on "
+            f"The corpus lacks {counted(absent.size, 'feature')} that the trees split on "
             f"({some_ids(absent)}); they count as 0 in every document."
         )
 

@@ -167,12 +167,12 @@ RIGHT_RELEVANCE = Expectation(
 _TRUSTING = TrustBiasModel(SMALL_CURVE, (1.0, 1.0, 0.75, 0.75), (0.5, 0.25, 0.25, 0.125))
 
 RIGHT_NOISE = Expectation(
-    "α and β of P(click) = α r + β are correct at every rank, and α is above 0",
+    "α and β in P(click) = α r + β are correct at every rank, and α is above 0",
     _TRUSTING,
     Belief(SMALL_CURVE, users=_TRUSTING),
 )
 RIGHT_NOISE_AND_RELEVANCE = Expectation(
-    "α and β of P(click) = α r + β are correct at every rank, and so is the relevance fitted to "
+    "α and β in P(click) = α r + β are correct at every rank, and so is the relevance fitted to "
     "the clicks",
     _TRUSTING,
     Belief(SMALL_CURVE, clip=0.25, users=_TRUSTING),

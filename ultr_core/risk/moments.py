@@ -163,7 +163,7 @@ def expected_contribution(click_probability: ArrayLike, numbers: Numbers) -> Flo
     of_clicks = _times_u(checked_probabilities(click_probability), given)
     if not given.counts_impressions:
         return of_clicks
-    require_finite(given.v, "number that an impression counts for")
+    require_finite(given.v, "value of an impression")
     return of_clicks + given.v
 
 
