@@ -113,8 +113,8 @@ def train_production_ranker(
     usable = np.flatnonzero(((relevant > 0) & (relevant < train.sizes))[order])
     if not usable.size:
         raise InputError(
-            f"No training query has both a document with grade {relevance_threshold} or more and one "
-            "below it, so there is no preference to learn; add such queries, or choose another "
+            f"No training query has both a document with grade {relevance_threshold} or more and "
+            "one below it, so there is no preference to learn; add such queries, or choose another "
             "grade.",
             "relevant_grade",
         )

@@ -67,7 +67,7 @@ def leaving_moments(
 
     numbers: u and v of `rows_by_clicks_above` (presented, query_offsets), in its order. relevance,
     presented and ranks [documents]: those under the ranker to be judged. Raises InputError for
-    a different number of rows, and if a document that can be clicked has no finite u.
+    a different number of rows, or if a document that can be clicked has no finite u.
     """
     clicking = users.at_first.click_probability(relevance, presented)
     steps = by_rank(presented, query_offsets)
