@@ -26,6 +26,11 @@ def mentions(text: object, *values: object) -> bool:
     True
     >>> mentions("Rank 12 has 3 clicks, of 1,000.", 2)
     False
+
+    Singular and plural are one word: which of them is right depends on the sentence.
+
+    >>> mentions("Rank 12 has 3 clicks, of 1,000.", "click")
+    True
     """
     return all(_has(str(text), str(value)) for value in values)
 
@@ -33,6 +38,8 @@ def mentions(text: object, *values: object) -> bool:
 def _has(text: str, value: str) -> bool:
     """No letter or digit goes on before or behind it; a number has no further digits."""
     found = re.escape(value)
+    if value[-1:].isalpha():
+        found = f"(?:{found}s?|{re.escape(value.removesuffix('s'))})"
     before = r"(?<![\w])(?<!\d[.,])" if value[:1].isalnum() else ""
     behind = r"(?!\w)(?![.,]\d)" if value[-1:].isalnum() else ""
     return re.search(before + found + behind, text, re.IGNORECASE) is not None

@@ -160,7 +160,10 @@ def claims(app: AppTest, out: str) -> None:
     assert rows
     for row in rows:
         found = re.sub(r"\\(.)", r"\1", row["Found"]).replace("_", "").replace("*", "")
-        found = found.replace("\N{NO-BREAK SPACE}", " ").replace("−", "-").replace("$", "")
+        found = found.replace("\N{NO-BREAK SPACE}", " ").replace("−", "-")
+        for formula, symbol in (("{eta}", "η"), ("{eta'}", "η′")):
+            found = found.replace(f"$(1/r)^{formula}$", f"(1/r)^{symbol}")
+        found = found.replace("$", "")
         assert f"   {found}\n" in plain
 
 

@@ -149,7 +149,7 @@ def test_files_bring_nothing_from_elsewhere(open_page: OpenPage, address: str) -
     pick(page, "Propensity", HOSTILE)
     page.get_by_role("radio", name="The log's own column").click()
     settled(page)
-    expect(page.get_by_text("The column ![x](http:").last).to_contain_text("of the log: at")
+    expect(page.get_by_text("The column ![x](http:").last).to_contain_text("in the log: at")
     assert watch.elsewhere() == []
     page.get_by_role("radio", name="My own curve (CSV)").click()
     settled(page)

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from ultr_core.errors import InputError, quoted
-from ultr_core.propensity.presentations import PRESENTATION_GROUP
 
 COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -52,7 +51,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         # Names that only our own files have: a column "context" may hold anything, and a column
         # "group" is the arm of an experiment.
         "context": ("examination_context",),
-        "group": ("session_group", PRESENTATION_GROUP),
+        "group": ("session_group", "presentation_group"),
         "query_presentations": ("query_presentations",),
     }
 )  # fmt: skip

@@ -144,10 +144,10 @@ def test_grades_of_two_levels_are_the_relevance_of_the_paper() -> None:
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: contextual_propensities([PowerLaw(1.0)], [1, 2], [0, 1]), ("", 0, 1)),
+        (lambda: contextual_propensities([PowerLaw(1.0)], [1, 2], [0, 1]), ("", 0)),
         (lambda: contextual_propensities([PowerLaw(1.0)], [1, 2], [0]), ("equal_lengths", 2, 1)),
         (lambda: contextual_propensities([PowerLaw(1.0)], [1], [0.5]), ("whole_numbers", 0.5)),
-        (lambda: contextual_propensities([PowerLaw(1.0)], [1], [1]), ("", 0, 1)),
+        (lambda: contextual_propensities([PowerLaw(1.0)], [1], [1]), ("", 0)),
         (lambda: contextual_propensities([PowerLaw(1.0), 1.0], [1], [0]), ("not_a_curve", 1.0)),
         (lambda: contextual_propensities([PowerLaw(1.0)], [[1, 2], [3]], [0, 0, 0]), ("array",)),
         (lambda: degree_of_relevance([0, 1], highest=1.5), ("whole_number", 1.5)),
