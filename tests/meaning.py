@@ -27,7 +27,7 @@ def mentions(text: object, *values: object) -> bool:
     >>> mentions("Rank 12 has 3 clicks, of 1,000.", 2)
     False
 
-    Singular and plural are one word: which of them is right depends on the sentence.
+    A word may be in the plural: which is right depends on the sentence.
 
     >>> mentions("Rank 12 has 3 clicks, of 1,000.", "click")
     True
@@ -39,7 +39,7 @@ def _has(text: str, value: str) -> bool:
     """No letter or digit goes on before or behind it; a number has no further digits."""
     found = re.escape(value)
     if value[-1:].isalpha():
-        found = f"(?:{found}s?|{re.escape(value.removesuffix('s'))})"
+        found += "s?"
     before = r"(?<![\w])(?<!\d[.,])" if value[:1].isalnum() else ""
     behind = r"(?!\w)(?![.,]\d)" if value[-1:].isalnum() else ""
     return re.search(before + found + behind, text, re.IGNORECASE) is not None

@@ -238,7 +238,7 @@ HIDDEN = np.ma.array([1.0, 2.0], mask=[False, True])
         (lambda: rank_documents([1, 2], None), ("real_numbers", "query_offsets")),
         (lambda: rank_documents([1, 2], [0, 2**64 - 1]), ("whole_numbers", 1)),
         (lambda: query_of_document([0, 2, 1]), ("", "query", 1, "document", 2)),
-        (lambda: query_sums(3.0, [0, 1]), ("", "axis", "documents")),
+        (lambda: query_sums(3.0, [0, 1]), ("", "axis", "document")),
         (lambda: query_sums(["a"], [0, 1]), ("real_numbers", "text")),
         (lambda: order_from_ranks([1.5, 1], [0, 2]), ("whole_numbers", 0, "1.5")),
         (lambda: order_from_ranks([[1], [2]], [0, 2]), ("", "axis", 1, 2)),
