@@ -246,7 +246,7 @@ def _once(found: Mapping[str, str], outs: list[str], grouped: bool) -> str:
     )
 
 
-_NO_SESSIONS = "session_group AS presentation_group"
+_NO_SESSIONS = "{} AS {}".format(*COLUMNS["group"])
 _LISTS = """  SELECT query, session_group, count(*) AS query_presentations
   FROM (SELECT query, min(session_group) AS session_group FROM ultr_shown
     WHERE presentation <> '' AND fault = 0 GROUP BY query, presentation) AS list

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
-from ultr_core.errors import Remark
+from ultr_core.errors import Remark, quoted
 from ultr_core.findings import SEVERITIES, Finding, Severity
 
 Kind = Literal[
@@ -20,6 +20,19 @@ class Seen(NamedTuple):
     value: float | None
     severity: Severity
     sentence: str
+
+
+Graded = TypeVar("Graded", Seen, Finding)
+
+
+def worst_context(found: Mapping[str, Graded]) -> tuple[str, Graded]:
+    """The worst result over contexts, after its sentence with the context's name."""
+
+    def rank(context: str) -> int:
+        return SEVERITIES.index(found[context].severity or "good")
+
+    context = max(found, key=rank)
+    return f"Context {quoted(context)}: {found[context].sentence}", found[context]
 
 
 def good(value: float | None, sentence: str) -> Seen:

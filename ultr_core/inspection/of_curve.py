@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from ultr_core.corpus.ranking import real_numbers
 from ultr_core.errors import InputError, quoted
-from ultr_core.findings import SEVERITIES
 from ultr_core.inspection.inspection import (
     Check,
     Inspection,
@@ -22,6 +21,7 @@ from ultr_core.inspection.inspection import (
     graded,
     stop,
     warning,
+    worst_context,
 )
 
 LARGE_WEIGHT = 100.0
@@ -61,9 +61,8 @@ def inspect_curves(contexts: Mapping[str, Sequence[float]], *, name: str) -> Ins
             for finding in one.findings
             if finding.key == key
         }
-        worst = max(found, key=lambda context: SEVERITIES.index(found[context].severity or "good"))
-        sentence = f"Context {quoted(worst)}: {found[worst].sentence}"
-        findings.append(replace(found[worst], sentence=sentence))
+        sentence, worst = worst_context(found)
+        findings.append(replace(worst, sentence=sentence))
     counts = {"contexts": len(each), "ranks": max(one.counts["ranks"] for one in each.values())}
     form = "CSV, context, rank and propensity"
     return Inspection("curve", name, form, tuple(findings), counts)

@@ -16,7 +16,6 @@ from ultr_core.files.log_rows import (
     CLICK_WITHOUT_VIEW,
     WITHOUT_PRESENTATION,
 )
-from ultr_core.findings import SEVERITIES
 from ultr_core.inspection.inspection import (
     Check,
     Inspection,
@@ -26,6 +25,7 @@ from ultr_core.inspection.inspection import (
     graded,
     stop,
     warning,
+    worst_context,
 )
 from ultr_core.limits import CURVE_RANKS
 from ultr_core.propensity import PresentationLog
@@ -597,11 +597,9 @@ def _propensities(log: PresentationLog) -> Seen | None:
     if log.propensity is None:
         return None
     if log.context_names:
-        each = {name: _propensities(log.in_contexts([name])) for name in log.context_names}
-        found = {name: seen for name, seen in each.items() if seen is not None}
-        worst = max(found, key=lambda name: SEVERITIES.index(found[name].severity))
-        seen = found[worst]
-        return seen._replace(sentence=f"Context {quoted(worst)}: {seen.sentence}")
+        each = ((name, _propensities(log.in_contexts([name]))) for name in log.context_names)
+        sentence, worst = worst_context({name: seen for name, seen in each if seen is not None})
+        return worst._replace(sentence=sentence)
     column = log.columns["propensity"]
     usable = np.isfinite(log.propensity)
     outside = usable & ((log.propensity < 0) | (log.propensity > 1))
