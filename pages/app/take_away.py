@@ -16,10 +16,9 @@ from pages.app.context import CONTEXT, PageContext
 from pages.app.markdown import told
 from ultr_core.errors import InputError
 from ultr_core.export import NOTEBOOK_MIME, Origin
-from ultr_core.jobs.job import PageState
+from ultr_core.jobs.job import OWN_WORK, PageState
 from ultr_core.jobs.links import NOTEBOOK_PAGES
 from ultr_core.jobs.notebooks import page_notebook, shown_state
-from ultr_core.jobs.your_data import OWN_WORK
 from ultr_core.settings import PARAMETERS, Settings
 
 KEY = "share"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import pandas as pd
@@ -29,10 +29,12 @@ from ultr_core.figures.style import INKS, METHOD_STYLES, NEUTRAL_STYLES, Ink, Th
 from ultr_core.lab import METHODS, Comparison
 from ultr_core.lab.live import PAPER_RESULTS, LiveResult
 from ultr_core.lab.methods import method_of
-from ultr_core.own_data.evaluation import Evaluation, RiskReport
 from ultr_core.propensity import ESTIMATORS
 from ultr_core.risk import Estimate, plus_minus
 from ultr_core.risk.sign_test import SignTest, sign_test
+
+if TYPE_CHECKING:
+    from ultr_core.own_data.evaluation import Evaluation, RiskReport
 
 RANKER_COLUMNS = ("method", "label", "risk", "low", "high")
 COLUMNS = ("method", "label", "value", "low", "high", "text")

@@ -60,6 +60,10 @@ class Given(SimpleNamespace):
         return Lab(self.settings, corpus)
 
 
+OWN_WORK = "work"
+"""Key of the work on a reader's files among the values of the page on their own data."""
+
+
 @dataclass(frozen=True)
 class PageState:
     """What a page shows: its address, the settings, its own values by key.

@@ -11,7 +11,7 @@ from ultr_core.export.notebook import NEEDS, Cell, Notebook, code, notebook, wor
 from ultr_core.fields import Choice, Switch
 from ultr_core.files.log_reading import READING_FIELDS, SHOWN_WHOLE
 from ultr_core.jobs.files import COLUMNS
-from ultr_core.jobs.job import Job, Page, PageState, command_line, setting_fields
+from ultr_core.jobs.job import OWN_WORK, Job, Page, PageState, command_line, setting_fields
 from ultr_core.jobs.own_files import CANDIDATES, CLIP, LEARNER, METHOD
 from ultr_core.lab.methods import method_of
 from ultr_core.learners.limits import COST
@@ -505,9 +505,6 @@ def _ranker_code(work: OwnWork) -> str:
         "print(*notices)"
     )
 
-
-OWN_WORK = "work"
-"""Key of the work on a reader's files among the values of the page on their own data."""
 
 _OWN_FILES = OwnWork("corpus.txt", ("clicks.csv",), steps=("propensities", "fit", "evaluate"))
 """The whole way, with names to be replaced."""

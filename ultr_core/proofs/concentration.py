@@ -9,7 +9,6 @@ from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
 from ultr_core.corpus.ranking import query_sums
@@ -67,6 +66,8 @@ class ClickSums:
 
         Source: Boucheron, Lugosi and Massart, Concentration Inequalities (2013), section 2.2.
         """
+        from scipy.optimize import minimize_scalar  # slow to import, and only checks need it
+
         if variance == 0.0:
             return 0.0
         log_term = math.log(2.0 / rate) / draws

@@ -20,7 +20,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from ultr_core.errors import InputError
 from ultr_core.propensity.displays import DisplayCounts
@@ -44,6 +43,8 @@ def linked_parts(source: IntArray, target: IntArray, nodes: int, *, strong: bool
     source, target: ends of the links, from 0. strong: nodes share a part only if links lead both
     ways between them.
     """
+    from scipy.sparse.csgraph import connected_components  # slow to import
+
     graph = coo_array((np.ones(source.size, dtype=bool), (source, target)), shape=(nodes, nodes))
     _, part = connected_components(
         graph.tocsr(), directed=True, connection="strong" if strong else "weak"
