@@ -183,8 +183,8 @@ def require_threshold(threshold: int) -> None:
     grade = whole_or_none(threshold)
     if grade is None:
         raise InputError(
-            f"A relevance threshold must be a whole number of 1 or more, not "
-            f"{in_brief(threshold)}.",
+            f"A relevance threshold must be a grade that is a whole number of 1 or more, "
+            f"not {in_brief(threshold)}.",
             "threshold",
         )
     if grade < 1:
