@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             with checked_output():
                 return _run(sys.argv[1:] if arguments is None else arguments)
         except OutputError as error:
-            _complain(f"error: Standard output cannot be written ({error}).")
+            _complain(f"error: Cannot write to standard output ({error}).")
             return BAD_INPUT
         except ReaderGoneError:
             return OK
@@ -80,7 +80,7 @@ def _run(arguments: Sequence[str]) -> int:
     try:
         if not arguments:
             names = ", ".join(entry.name for entry in JOBS if entry.summary)
-            raise InputError(f"Name a COMMAND: {names}; {_PROGRAM} --help says what each does.")
+            raise InputError(f"Name a COMMAND: {names}; {_PROGRAM} --help describes each.")
         options = _parsed(arguments)
         OFFERED.set(options.offered)
         with _threads(options.entry):

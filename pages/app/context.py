@@ -71,13 +71,13 @@ def launched_with(arguments: Sequence[str]) -> tuple[Launch, tuple[str, ...]]:
     ]
     if corpus == "":
         faults.append(
-            f"This server was started with {_CORPUS} without a directory, so the built-in corpus "
-            f"is used; {_RIGHT}."
+            f"This server was started with {_CORPUS} but no directory, so the built-in corpus is "
+            f"used; {_RIGHT}."
         )
     if paths == "":
         faults.append(
-            f"This server was started with {_PATHS} without a directory, so files cannot be opened "
-            f"by path; {_RIGHT}."
+            f"This server was started with {_PATHS} but no directory, so files cannot be opened by "
+            f"path; {_RIGHT}."
         )
     elif paths is not None and not os.path.isdir(paths):
         faults.append(

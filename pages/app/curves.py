@@ -109,8 +109,8 @@ def show_curves(settings: Settings | InputError, picture: DeltaGenerator | None)
         more = [f"The learner still assumes {learner_believes(settings)}.", *more]
     with st.container(horizontal=True, vertical_alignment="center", key="given-curves"):
         st.markdown(
-            f":material/show_chart: {' and '.join(_WHO[name] for name in who)}: given examination "
-            f"curve, so {symbols} {verb} not used. {plain(' '.join(more))}",
+            f":material/show_chart: {' and '.join(_WHO[name] for name in who)}: the examination "
+            f"curve is given, so {symbols} {verb} not used. {plain(' '.join(more))}",
             width="content",
         )
         st.button(
@@ -182,7 +182,7 @@ def text_of(data: bytes, name: str) -> str:
     """
     try:
         text = data.decode("utf-8-sig")
-        fault = "a binary file (it contains zero bytes)" if "\0" in text else None
+        fault = "a binary file (it contains null bytes)" if "\0" in text else None
     except UnicodeDecodeError:
         fault = "not UTF-8 text"
     if fault is not None:

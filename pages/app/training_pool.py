@@ -29,6 +29,7 @@ from typing import Any, TypeVar
 from pages.app.resources import PROCESSES, usable_cores, usable_memory
 from ultr_core.errors import InputError, quoted
 from ultr_core.limits import Limit
+from ultr_core.words import counted
 from ultr_core.workers import end_with_parent, starting_workers
 
 T = TypeVar("T")
@@ -79,7 +80,8 @@ def processes_wanted(environment: Mapping[str, str] = os.environ) -> tuple[int, 
     default = _default_processes()
     return default, (
         f"The environment variable {PROCESSES} is {quoted(environment[PROCESSES])}; it must be off "
-        f"or a whole number from 1 to {MOST_PROCESSES}, so {default} processes are used."
+        f"or a whole number from 1 to {MOST_PROCESSES}, so the server uses "
+        f"{counted(default, 'process', 'processes')}."
     )
 
 

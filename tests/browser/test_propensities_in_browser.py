@@ -62,7 +62,8 @@ def test_a_control_moves_the_estimate_which_opens_the_lab_and_the_power_law_come
     expect(page.get_by_role("heading", level=1)).to_contain_text("biased clicks")
     expect(page).to_have_url(re.compile(r"assumed_p=1(,|%2C)0\."))
     settled(page)
-    expect(page.get_by_text("Learner: given examination curve, so η′ is not used")).to_be_visible()
+    said = "Learner: the examination curve is given, so η′ is not used"
+    expect(page.get_by_text(said)).to_be_visible()
     expect(slider(page, "Assumed bias")).to_be_disabled()
     expect(slider(page, "Bias severity")).to_be_enabled()
     other = opened(open_page, page.url)
@@ -80,7 +81,7 @@ def an_own_log_gives_a_table_and_a_curve_for_the_lab(page: Page, log: Path) -> N
     page.locator(".st-key-use-log-both button").click()
     expect(page).to_have_url(re.compile(r"[?&]p=1(,|%2C)0\.5(&|$)"))
     settled(page)
-    expect(page.get_by_text("Users and Learner: given examination curve")).to_be_visible()
+    expect(page.get_by_text("Users and Learner: the examination curve is given")).to_be_visible()
 
 
 ODD = {

@@ -285,7 +285,7 @@ def study_source(part: str = "figures") -> str:
     shipped = load_shipped(part)
     counts: Mapping[str, Any] = shipped.world.counts
     return (
-        f"Precomputed paper-scale result of {shipped.made}: {shipped.base.draws} click logs per "
+        f"Precomputed paper-scale result from {shipped.made}: {shipped.base.draws} click logs per "
         f"point on {counts['name']} with {counts['train']['queries']:,} training and "
         f"{counts['test']['queries']:,} test queries, made by `{shipped.command}`."
     )
@@ -310,7 +310,10 @@ def from_study_claim(claim: Claim, source: str, settings: str) -> Finding:
     """What a study found on its figure: ``source`` of the study, and the ``settings`` it had."""
     reason = f"{source} {claim.rule.test}"
     if claim.finding.outcome == "open":
-        reason = f"Its interval contains the limit, so these click logs cannot decide. {reason}"
+        reason = (
+            "The interval contains the limit, so these click logs are not enough to decide. "
+            f"{reason}"
+        )
     numbers = claim.finding.sentence
     if "[" in numbers:
         numbers = f"With 95% intervals: {numbers}"

@@ -160,7 +160,8 @@ def _swaps_cost_less(lab: Lab) -> Finding:
     costs = experiment_costs(lab)
     swap, shuffle = costs["swap with rank 1"], costs["shuffling"]
     return Finding(
-        f"Per presentation, a swap adds {swap:.3f} to the summed ranks, shuffling {shuffle:.2f}.",
+        f"Per presentation, a swap adds {swap:.3f} to the summed ranks, and shuffling "
+        f"adds {shuffle:.2f}.",
         shuffle - swap,
         ">",
     )

@@ -63,11 +63,13 @@ def _candidates(lab: Lab) -> Finding:
     sizes = lab.world().train.corpus.sizes
     error = float(sizes.std()) / len(sizes) ** 0.5
     return Finding(
-        f"{yahoo:.1f} documents per query in Yahoo's training part, {sizes.mean():.1f} here.",
+        f"There are {yahoo:.1f} documents per query in Yahoo's training part and "
+        f"{sizes.mean():.1f} here.",
         float(sizes.mean()),
         limit=yahoo,
         tolerance=REACH * error,
-        reason="This is a property of the corpus in use; the built-in corpus is made to have it.",
+        reason="This is a property of the corpus in use; the built-in corpus is designed to have "
+        "it.",
     )
 
 
@@ -145,8 +147,8 @@ def _shares_agree(lab: Lab) -> Finding:
     odds = high_share / (1 - high_share) / high
     share = noise_share(1.0, low, odds)
     return Finding(
-        f"{high_share:.1%} at ε₋ = {high:g} means {odds:.2f} examined irrelevant documents for "
-        f"each relevant one, hence {share:.1%} at ε₋ = {low:g}.",
+        f"A share of {high_share:.1%} at ε₋ = {high:g} means {odds:.2f} examined irrelevant "
+        f"documents for each relevant document, hence {share:.1%} at ε₋ = {low:g}.",
         share,
         limit=low_share,
         tolerance=HALF_A_PERCENT,
@@ -161,7 +163,7 @@ def _validation_clicks(lab: Lab) -> Finding:
     share = held_out / train
     error = share * (1 / train + 1 / held_out) ** 0.5
     return Finding(
-        f"{held_out:,} validation clicks for {train:,} training clicks, {share:.1%}.",
+        f"There are {held_out:,} validation clicks for {train:,} training clicks, {share:.1%}.",
         share,
         limit=VALIDATION_SHARE,
         # A presentation gives several clicks, so that counts vary up to twice as much as Poisson's.

@@ -210,7 +210,7 @@ def _labels_train(lab: Lab) -> Finding:
     better = interval_over_draws(production - skyline)
     return Finding(
         f"The test risk is {skyline.mean():.2f} for the ranking SVM with all labels and "
-        f"{production.mean():.2f} for production; the 95% interval of the difference over "
+        f"{production.mean():.2f} for production; the 95% interval for the difference over "
         f"{test.n_queries:,} queries is {better.low:.2f} to {better.high:.2f}.",
         better.value,
         ">",
@@ -232,7 +232,7 @@ def _any_ranking(lab: Lab) -> Finding:
     ]
     return Finding(
         f"Over all click patterns, the average weighted loss of each of the {len(rankings)} "
-        f"rankings is its true loss; largest error {max(errors)}; ε₋ = 0.",
+        f"rankings is its true loss; the largest error is {max(errors)}; ε₋ = 0.",
         float(max(errors)),
     )
 

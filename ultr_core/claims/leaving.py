@@ -79,8 +79,8 @@ def _satisfied_leave(lab: Lab) -> Finding:
     least, best = _best_assumed(case)
     return Finding(
         f"Users have λ = {case.satisfied or case.continuation} after a relevant document and "
-        f"{case.continuation} after any other. Of {len(ASSUMED)} assumed values, from "
-        f"{ASSUMED[0]} to {ASSUMED[-1]}, {best} has the smallest maximum error over rankings: "
+        f"{case.continuation} after any other document. Of {len(ASSUMED)} assumed values, "
+        f"from {ASSUMED[0]} to {ASSUMED[-1]}, {best} has the smallest maximum error over rankings: "
         f"{float(least):.3f}.",
         float(least),
         ">",

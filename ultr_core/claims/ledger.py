@@ -59,7 +59,7 @@ MISSED = (
 
 @dataclass(frozen=True)
 class Entry:
-    """One claim of the ledger.
+    """One claim in the ledger.
 
     Attributes:
         ids: the claim's numbers in the lab's own list (``COVERED``).

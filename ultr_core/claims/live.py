@@ -83,7 +83,7 @@ def _last_value(lab: Lab) -> Finding:
     curve, last = lab.live().curve.curve, lab.live().design.last_rank
     values = curve.at(np.array([last, last + 1, last + 20]))
     return Finding(
-        f"The measured curve at ranks {last}, {last + 1} and {last + 20}: "
+        f"At ranks {last}, {last + 1} and {last + 20} the measured curve is "
         f"{', '.join(f'{value:.3f}' for value in values)}.",
         float(np.ptp(values)),
     )
@@ -109,7 +109,8 @@ def _table(lab: Lab) -> Finding:
         0.5,
         interval=(least.low, least.high),
         reason="Exact intervals from the paper's counts; the experiment cannot be repeated. "
-        f"Corrected for two tests, p is {2 * tests[0].p_value:.4f} and {2 * tests[1].p_value:.4f}.",
+        f"Corrected for two tests, the p-values are {2 * tests[0].p_value:.4f} and "
+        f"{2 * tests[1].p_value:.4f}.",
     )
 
 
@@ -184,9 +185,9 @@ def _click_dcg(lab: Lab) -> Finding:
     gained = interval_over_draws(weighted - plain)
     return Finding(
         f"Kendall's τ with the true DCG of {len(truth)} rankers on {offsets.size - 1:,} queries, "
-        f"mean of {LOGS} click logs, is {weighted.mean():.3f} for click-DCG weighted by 1/p and "
-        f"{plain.mean():.3f} for unweighted click-DCG; 95% interval for the difference "
-        f"{gained.low:.3f} to {gained.high:.3f}.",
+        f"averaged over {LOGS} click logs, is {weighted.mean():.3f} for click-DCG weighted by 1/p "
+        f"and {plain.mean():.3f} for unweighted click-DCG; the 95% interval for the difference "
+        f"is {gained.low:.3f} to {gained.high:.3f}.",
         gained.value,
         ">",
         interval=(gained.low, gained.high),

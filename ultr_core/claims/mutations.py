@@ -480,7 +480,7 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             trusting_users=lambda _, users, __: PositionModel(users.curve),
         ),
         "no-salience": _altered(
-            "Nobody later notices the documents that stand out in the pilot.",
+            "Documents that stand out in the pilot go unnoticed afterwards.",
             salience=lambda *_: 2.0,
         ),
         "clicks-everything": _interleaved(
@@ -493,7 +493,7 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
         ),
         # Data.
         "reversed-production": _world(
-            "Production shows its ranking upside down.", _reversed_production
+            "Production shows its ranking in reverse.", _reversed_production
         ),
         "random-production": _world("Production is a random ranker.", _random_production),
         "relevant-on-top": _world(
@@ -504,14 +504,14 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             "The test queries are the training queries.", _tests_on_training
         ),
         "a-hundred-users": _altered(
-            "Each query is shown 200 times, whatever the design says.",
+            "Each query is shown 200 times, whatever the design is.",
             repeated_logs=_a_hundred_users,
         ),
         "long-queries-judged": _altered(
             "Queries with long lists are judged more often.", judged_queries=_other_queries
         ),
         "judged-by-relevance": _altered(
-            "Relevant documents are judged more often than the design says.",
+            "Relevant documents are judged more often than the design specifies.",
             judged_share=_attracted,
         ),
         "lost-clicks": _altered("One click in a hundred is lost.", many_logs=_lost_clicks),
@@ -574,7 +574,7 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             "The fit sees the logger's scores as well.",
             seen_by_fit=lambda _, seen, __: replace(seen, scores=True),
         ),
-        "logger-is-fixed": _case("The logger always shows one list.", "R5", lists=FIXED),
+        "logger-is-fixed": _case("The logger always shows the same list.", "R5", lists=FIXED),
         "hindsight-believes-wrong": _case("The assumed λ is 3/4.", "R11", assumed=Fraction(3, 4)),
         "hindsight-believes-right": _case(
             "The users' λ, 9/10, is one of those assumed.", "R12", continuation=Fraction(9, 10)

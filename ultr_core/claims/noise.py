@@ -136,9 +136,9 @@ def _noise_is_corrupted_relevance(lab: Lab) -> Finding:
         one, other = int(noisy[group].sum()), int(corrupted[group].sum())
         worst = max(worst, abs(one - other) / max(1.0, (one + other) ** 0.5))
     return Finding(
-        f"{int(noisy.sum()):,} clicks with noise and {int(corrupted.sum()):,} on corrupted "
-        f"relevance: in {len(groups)} groups by rank and relevance, they differ by at most "
-        f"{worst:.1f} standard errors.",
+        f"There are {int(noisy.sum()):,} clicks with noise and {int(corrupted.sum()):,} on "
+        f"corrupted relevance; in {len(groups)} groups by rank and relevance, they differ by at "
+        f"most {worst:.1f} standard errors.",
         worst,
         "<",
         REACH,
@@ -162,7 +162,8 @@ def _additive_metrics(lab: Lab) -> Finding:
         worst = max(worst, abs(found - spread * dot(gain, world.query.relevance) - constant))
         count += 1
     return Finding(
-        f"With 1/rank instead of rank, {count} rankings obey the same law; largest error {worst}.",
+        f"With 1/rank instead of rank, {count} rankings obey the same law; the "
+        f"largest error is {worst}.",
         float(worst),
     )
 
@@ -246,7 +247,7 @@ def _shifted_noise(lab: Lab) -> Finding:
         law = f"{float(plus - minus):g} and {float(minus * size * (size + 1) / 2):g}"
         parts.append(f"{law} (ε₊ = {float(plus):g}, ε₋ = {float(minus):g})")
     return Finding(
-        f"Slope and intercept: {'; '.join(parts)}; largest error {worst}.",
+        f"Slope and intercept: {'; '.join(parts)}; the largest error is {worst}.",
         float(worst),
     )
 

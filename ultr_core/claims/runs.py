@@ -122,8 +122,8 @@ def clipping_can_help(lab: Lab) -> Finding:
     listed = "; ".join(f"n = {n:,} at η′ = {assumed:g}" for n, assumed in helped) or "nowhere"
     high = found[best].value + wide * (found[best].value - found[best].low)
     return Finding(
-        f"A fixed τ improves on no clipping in {len(helped)} of {len(places)} settings: {listed}. "
-        f"The clearest gain is at n = {clicks:,}, η′ = {eta:g} and τ = {clip}: "
+        f"A fixed τ is better than no clipping in {len(helped)} of {len(places)} settings: "
+        f"{listed}. The clearest gain is at n = {clicks:,}, η′ = {eta:g} and τ = {clip}: "
         f"{found[best].value:.2f}, 95% interval {lows[best]:.2f} to {high:.2f}.",
         found[best].value,
         ">",
@@ -168,7 +168,7 @@ def contests(opponent: str, clicks: int, lab: Lab) -> Finding:
     return Finding(
         f"With {clicks:,} clicks on {len(rows)} simulated engines ({corpora} corpora), the win "
         f"share is {np.mean(shares):.1%} on average, and the middle 95% range from {low:.1%} to "
-        f"{high:.1%}; {ahead} significant wins, {behind} significant losses.",
+        f"{high:.1%}; significant wins: {ahead}, significant losses: {behind}.",
         float(np.mean(shares)),
         ">",
         0.5,
@@ -230,7 +230,7 @@ def no_manual_choice(lab: Lab) -> Finding:
     worse = sum(row[half] > row[none] for row in rows)
     return Finding(
         f"With {rows[0]['clicks']:,} clicks on {len(rows)} simulated engines ({len(gaps)} "
-        f"corpora), the smallest propensity is {smallest}, on average. Smoothing moves the test "
+        f"corpora), the smallest propensity is {smallest}, on average. Smoothing changes the test "
         f"risk by {_share(moved)} of the gap between production and skyline (95% interval "
         f"over corpora in brackets); the risk is higher on {worse} engines.",
         moved.value,

@@ -43,7 +43,10 @@ def _parts_decide(lab: Lab) -> Finding:
     case = _case(lab, "R21", LinkedRanks())
     cases = [replace(case, swaps=swaps) for swaps in SWAPS]
     found = [(one.parts, one.undetermined) for one in cases]
-    parts, left = (", ".join(map(str, column)) for column in zip(*found, strict=True))
+    parts, left = (
+        f"{', '.join(map(str, column[:-1]))} and {column[-1]}"
+        for column in zip(*found, strict=True)
+    )
     return Finding(
         f"With no swap, one swap and a chain of swaps, four ranks fall into {parts} parts; clicks "
         f"leave {left} directions undetermined.",

@@ -77,7 +77,7 @@ def _without_relevant(found: Measured) -> str:
     if found.as_zero:
         done = "counts as 0" if found.as_zero == 1 else "count as 0"
     grade = "a grade above 0" if found.lowest == 1 else f"grade {found.lowest} or more"
-    return f"{queries} no document of {grade} and {done}"
+    return f"{queries} no document with {grade} and {done}"
 
 
 class Places(NamedTuple):
@@ -130,7 +130,7 @@ class Measure:
             "log2(1 + rank)",
             "RR": f"1 / rank of the first relevant document, {relevant}",
             "AP": f"precision averaged over all relevant documents, {relevant}",
-            "P": f"share of relevant documents among the first {self.cutoff or 0}, {relevant}",
+            "P": f"share of relevant documents among the top {self.cutoff or 0}, {relevant}",
         }
         return about[self.kind]
 

@@ -25,7 +25,7 @@ LARGEST_GRADE = int(np.iinfo(np.int16).max)
 class Corpus:
     """Candidate documents for a set of queries, with their features and relevance grades.
 
-    Documents for one query are contiguous: query q owns the documents
+    Documents for one query are contiguous: query q has the documents
     ``query_offsets[q] : query_offsets[q + 1]``. Arrays of the right type are used without a copy
     and made read-only, so that a corpus can be shared.
 
@@ -183,7 +183,8 @@ def require_threshold(threshold: int) -> None:
     grade = whole_or_none(threshold)
     if grade is None:
         raise InputError(
-            f"A relevance threshold is a whole grade of 1 or more, not {in_brief(threshold)}.",
+            f"A relevance threshold must be a grade that is a whole number of 1 or more, "
+            f"not {in_brief(threshold)}.",
             "threshold",
         )
     if grade < 1:

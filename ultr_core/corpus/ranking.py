@@ -1,6 +1,6 @@
 """Ranks of documents from scores, and the losses of a ranking.
 
-Documents of a query lie next to each other: query q owns the documents
+Documents of a query lie next to each other: query q has the documents
 ``query_offsets[q]:query_offsets[q + 1]``. Ranks start at 1. Order and rank are inverse
 permutations. Ties have one rule: where a value is reported, each tied document has its mean rank
 over all orders of the ties; where a list is shown, their order is drawn. Neither labels nor the
@@ -459,9 +459,8 @@ def _ranks_and_grades(ranks: ArrayLike, grades: ArrayLike) -> tuple[NDArray[Any]
     judged = real_numbers(grades, "The grades of the documents").astype(np.float64)
     if judged.ndim != 1 or places.shape[-1:] != judged.shape:
         raise InputError(
-            f"Ranks have the shape {places.shape} but documents have the shape {judged.shape}; "
-            f"every "
-            "document needs a rank and a grade."
+            f"Ranks have the shape {places.shape} but grades have the shape {judged.shape}; "
+            "every document needs a rank and a grade."
         )
     require_finite(places, "rank")
     require_finite(judged, "grade")

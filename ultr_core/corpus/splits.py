@@ -22,7 +22,7 @@ class CorpusSplits:
     Attributes:
         name: name of the corpus for readers.
         train: queries whose clicks rankers learn from.
-        validation: queries whose clicks choose C and the clipping threshold.
+        validation: queries whose clicks are used to choose C and the clipping threshold.
         test: queries with grades, on which rankers are compared.
         source: made here ("synthetic") or read from disk ("files").
         notices: sentences that readers of the results should see.
@@ -46,7 +46,7 @@ class CorpusSplits:
                 raise InputError(
                     f"The {part} part of {self.name} has "
                     f"{counted(corpus.n_features, 'feature')} and the "
-                    f"training part {self.train.n_features}, or their ids differ; "
+                    f"training part has {self.train.n_features}, or their ids differ; "
                     "all parts need the same feature columns."
                 )
 

@@ -25,7 +25,7 @@ def show(page: PageContext) -> None:
     st.subheader("What the numbers mean")
     st.page_link(
         CLAIMS.file,
-        label="Conventions, errata and open questions of the paper, with numbers",
+        label="Conventions, errata and open questions in the paper, with numbers",
         icon=CLAIMS.icon,
         query_params={PART.key: "readings"},
     )

@@ -20,8 +20,8 @@ STEPS = (
         Settings(clicks=850_000),
     ),
     Step(
-        "**Where does clipping help?** Find the number of clicks below which the green line is "
-        "below the blue line. Open a world there and see, under “Numbers”, which τ was chosen for "
+        "**Where does clipping help?** Up to how many clicks is the green line below the blue "
+        "line? Open a world there and see, under “Numbers”, which τ was chosen for "
         "each log: with few validation clicks the choice is partly luck.",
         "Open n = 1,000",
         Settings(clicks=1_000),

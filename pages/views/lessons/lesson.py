@@ -42,7 +42,9 @@ _COMPUTING: Mapping[str, Callable[[Cell, Settings], str]] = {
     "picture": lambda _cell, _settings: "Judging sixty rankers by clicks …",
     "trained": _training,
     "swaps": lambda cell, _: f"Users are looking at {cell.args[0].sessions:,} lists …",
-    "live": lambda _cell, _settings: "Three weeks of clicks, a week of swaps, two contests …",
+    "live": lambda _cell, _settings: (
+        "Simulating three weeks of clicks, a week of swaps and two contests …"
+    ),
 }
 """By kind of cell; what is not named here takes a moment."""
 

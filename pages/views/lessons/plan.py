@@ -22,8 +22,8 @@ def show(lab: Lab) -> None:
     chosen = choose(LESSON_PLAN, label_visibility="collapsed")
     plan = next(plan for plan in PLANS if str(plan.minutes) == chosen)
     st.markdown(
-        f"{plan.purpose} The numbers are for the corpus and the seed set above; links open in "
-        "large type, for a projector."
+        f"{plan.purpose} The numbers are for the corpus and the seed set above; each link "
+        "opens its page in large type, for a projector."
     )
     files, bar, waiting = st.container(horizontal=True), Slot(), Slot()
     require_world(lab)

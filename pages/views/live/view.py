@@ -36,10 +36,10 @@ RANKERS = {
 }
 STEPS: tuple[Step[Mapping[str, Any]], ...] = (
     Step(
-        "**Would the paper's number of queries have shown a difference here?** The paper had 218 "
-        "queries against the production ranker (Prod) and does not say whether its ties include "
-        "queries without clicks. If all 218 had clicks, the equivalent here is 370 queries, "
-        "since six in ten get clicks.",
+        "**Would the paper's number of queries have shown a difference here?** The paper "
+        "compared the weighted ranker with the production ranker (Prod) on 218 queries; it does "
+        "not say whether its ties include queries without clicks. If all 218 had clicks, the "
+        "equivalent here is 370 queries, since six in ten get clicks.",
         "Interleave 370 queries",
         {"live_queries": 370},
     ),
@@ -63,7 +63,7 @@ def show(page: PageContext) -> None:
     headline = lecture.headline()
     design = _design()
     try:
-        with st.spinner("Three weeks of traffic, a week of swaps, two contests …"):
+        with st.spinner("Simulating three weeks of traffic, a week of swaps and two contests …"):
             result = lab.live(design)
     except InputError as error:
         show_error(error)
@@ -164,9 +164,9 @@ def _sign_test_section() -> None:
     traffic = traffic_words(test.win_share)
     words = (
         f"**{test.sentence}** The relative risk (share of losses among decided queries, divided by "
-        f"one half) is {test.relative_risk:.3f}. Power at this share: {test.power:.0%}; needed for "
-        f"80%: {traffic}. The paper's table, 87 / 48 / 83 and 95 / 60 / 102, gives p = 0.0009995 "
-        "and 0.006133."
+        f"one half) is {test.relative_risk:.3f}. Power at this share: {test.power:.0%}; traffic "
+        f"needed for 80%: {traffic}. The paper's table, 87 / 48 / 83 and 95 / 60 / 102, gives "
+        "p = 0.0009995 and 0.006133."
     )
     st.markdown(words)
 

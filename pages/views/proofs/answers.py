@@ -126,7 +126,7 @@ def _overtaking(walk: Walk, world: SmallWorld) -> str:
     clicks = users * world.users.clicks_per_user
     return (
         "For this one query and the difference between its two rankers, weighting beats the naive "
-        f"estimate after {counted(math.ceil(clicks), 'click')} by about "
+        f"estimate after {counted(math.ceil(clicks), 'click')} from about "
         f"{counted(math.ceil(users), 'user')}"
     )
 

@@ -145,12 +145,12 @@ def _convergence(world: SmallWorld, settings: Settings, *, clean: bool) -> None:
     words = (
         "it falls as 1/√N"
         if found.is_unbiased
-        else "a bias remains for any number of users; without it the slope would be −0.50"
+        else "a bias remains, however many users there are; without it the slope would be −0.50"
     )
     st.markdown(
-        f"**Error against the number of users{', without click noise' if clean else ''}**, as the "
-        f"distance from the claimed value: slope **{slope}**, {words}. Line and band: exact "
-        "prediction; marks: 400 repetitions each."
+        f"**Error against the number of users{', without click noise' if clean else ''}**, "
+        f"measured as the distance from the claimed value: slope **{slope}**, {words}. Line and "
+        "band: exact prediction; marks: 400 repetitions each."
     )
     show_figure(partial(errors_fall, found))
 
@@ -197,7 +197,7 @@ def _noise_and_svm(world: SmallWorld) -> None:
     )
     best = LETTERS[world.query.new.index(1)]
     st.button(
-        f"Make only {best} relevant (the top of S₁)", key="only_best", on_click=_only_relevant,
+        f"Make only {best} relevant (first in S₁)", key="only_best", on_click=_only_relevant,
         args=(best,), icon=":material/star:",
     )  # fmt: skip
     show_figure(partial(noisy_hinge_curve, world, GAPS))

@@ -162,7 +162,7 @@ def _details(name: str, result: StudyResult | None) -> None:
         claims_section(judge(result), "Claims from later work")
     st.subheader("The enumeration in full")
     if name == TOWERS:
-        st.table(linked_rows(), alt="Groups of linked ranks, and what clicks leave open")
+        st.table(linked_rows(), alt="Groups of linked ranks, and what clicks leave undetermined")
         st.table(tower_rows(), alt="Position tower at the last rank by form and logger")
         st.markdown(how_linked())
     else:

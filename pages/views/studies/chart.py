@@ -71,7 +71,7 @@ def _way_to(point: Point | None, key: str, *, what: str) -> None:
     if point is None:
         st.markdown(
             f":material/touch_app: Click a {what}, then press the button that appears here to "
-            f"open the {what}'s world in the Lab."
+            "open its world in the Lab."
         )
         return
     lab_button(

@@ -177,7 +177,7 @@ def _map_key(result: StudyResult) -> str:
     """What the numbers and colours of a map mean."""
     unweighted = "η′ = 0" if result.plan.study.series_field == "assumed_eta" else "η = 0"
     return (
-        "**In each cell:** weighting's gain over the naive ranker, as a percentage of the "
+        "**In each cell:** the gain of weighting over the naive ranker, as a percentage of the "
         "gap between production and skyline. Blue: weighting is ahead; orange: the naive "
         f"ranker is ahead; (in brackets): they cannot be told apart. The white 0 at {unweighted} "
         "is exact: there every weight is 1, so both rankers are the same."
@@ -236,13 +236,13 @@ def run_button(lab: Lab, plan: Plan) -> None:
             else f"Continue: {counted(left, 'ranker')} left",
             key=f"run-{plan.study.name}", type="primary", icon=":material/play_arrow:",
             on_click=run.start, args=(plan,),
-            help="One ranker for each method, each point on the axis and each click log, with "
-            "the settings above that affect it; the study varies or fixes the others.",
+            help="Trains one ranker for each method, each point on the axis and each click log. "
+            "The settings above apply unless the study varies or fixes them.",
         )  # fmt: skip
 
 
 def claims_section(
-    claims: Sequence[Claim], title: str = "The paper's claims on this figure"
+    claims: Sequence[Claim], title: str = "The paper's claims about this figure"
 ) -> None:
     """Each claim with its verdict; it opens to test and numbers."""
     if not claims:

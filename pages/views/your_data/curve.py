@@ -191,7 +191,8 @@ def _in_log(page: PageContext, own: Bench, log: PresentationLog | None) -> Prope
     column = log.columns.get("propensity", "")
     curve = own.make("log-curve", id_of_log(own), lambda: curve_in_log(log))
     st.markdown(
-        f"The column {plain(column)} in the log: at its first positions {_at(curve, 1, 2, 3)}."
+        f"From the column {plain(column)} in the log: at positions 1, 2 and 3 the curve is "
+        f"{_at(curve, 1, 2, 3)}."
     )
     return Propensities(curve, ("log", id_of_log(own)), f"column {column} in the log")
 

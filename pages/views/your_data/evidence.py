@@ -224,7 +224,10 @@ def _tables(found: Evaluation) -> None:
         key="by-grades", alt="Quality from the grades", saved=rows,
     )  # fmt: skip
     tied = counted(found.tied, "document has", "documents have")
-    st.markdown(f"{plain(true.rule)} {plain(true.ndcg.rule)} {tied} the same score as another.")
+    st.markdown(
+        f"{plain(true.rule)} {plain(true.ndcg.rule)} {tied} the same score as another document "
+        "for the same query."
+    )
 
 
 def _row(report: RiskReport) -> dict[str, str]:

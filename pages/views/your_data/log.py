@@ -193,9 +193,15 @@ class _MissingError(InputError):
     def __init__(self, preview: LogPreview) -> None:
         self.preview = preview
         names = " and ".join(MEANINGS[name].lower() for name in preview.missing)
+        ask = "columns are" if len(preview.missing) > 1 else "column is"
+        of = (
+            "the only column does not have"
+            if len(preview.header) == 1
+            else (f"none of the {len(preview.header):,} columns has")
+        )
         super().__init__(
-            f"Say which column is the {names}; none of {counted(len(preview.header), 'column')} "
-            "has a recognised name." + (_APART if preview.missing == ("click",) else ""),
+            f"Say which {ask} the {names}; {of} a recognised name."
+            + (_APART if preview.missing == ("click",) else ""),
             "missing",
         )
 

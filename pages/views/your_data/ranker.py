@@ -332,7 +332,7 @@ def _controls(page: PageContext, settings: Settings) -> Plan:
     method = control(WEIGHTS, keep=True)
     if ESTIMATORS[method].fits_relevance:
         bring(
-            page, LOGGER_SCORES, "Scores that ranked the shown documents (optional)",
+            page, LOGGER_SCORES, "Scores used to rank the shown documents (optional)",
             LOOKS_LIKE["scores"], HELP[LOGGER_SCORES],
         )  # fmt: skip
     if len(TRAINED.options) > 1:

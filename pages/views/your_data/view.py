@@ -70,7 +70,8 @@ def _introduction() -> None:
         )
     grade, seed = (field.label for field in JOB.pages["your_data"].settings)
     st.markdown(
-        f":small[:material/tune: Of the settings above, “{grade}” and “{seed}” affect your files.]"
+        f":small[:material/tune: Of the settings above, “{grade}” and “{seed}” apply to your "
+        "files.]"
     )
 
 
