@@ -70,8 +70,8 @@ class CurveField(Field):
             if top <= 0 or not value / top >= _LEAST:
                 raise InputError(
                     f"{self.label} has {value:g} at rank {rank}; every rank needs a number above "
-                    f"0, at least {LEAST_RATIO:.6f} times the largest, because clicks there are "
-                    "divided by it.",
+                    f"0, at least {LEAST_RATIO:.6f} times the largest, because clicks at that rank "
+                    "are divided by it.",
                     self.name,
                 )
         return tuple(value / top for value in numbers)
@@ -91,8 +91,8 @@ class CurveField(Field):
             ) from None
         if len(found) > MOST_RANKS:
             raise InputError(
-                f"{self.label} has {len(found):,} ranks, but at most {MOST_RANKS} can be used; the "
-                "last value is used for all ranks below that.",
+                f"{self.label} has {len(found):,} numbers, but at most {MOST_RANKS} can be used; "
+                "the last of these is used for all ranks below.",
                 self.name,
             )
         return found

@@ -16,11 +16,11 @@ _FOR_OTHERS = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 
 
 class InputError(ValueError):
-    """An input from outside cannot be used.
+    """Input from outside the lab cannot be used.
 
     The message is one sentence: what is wrong, where (file, line, column or parameter), and what
     would be right. It names no option and no control: ``about`` is the key of the remedy, and each
-    interface adds its own name for it, the command line in ``jobs/output.py``, a page in
+    interface adds its own name for it: the command line in ``jobs/output.py``, pages in
     ``pages/app/markdown.py``. Keys without a remedy distinguish one fault from another; tests
     identify an error by its key and by the values it names.
     """

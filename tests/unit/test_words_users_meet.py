@@ -43,7 +43,7 @@ def found(naive: list[float], weighted: list[float], *, draws: int | None = None
         ([11.6, 11.7], [10.2, 10.3006], "beats the naive ranker by 1.400 ± 0.004 (test risk"),
         ([10.2, 10.3], [11.6, 11.8], "The naive ranker beats propensity weighting by"),
         ([11.0, 12.0], [12.0, 11.0], "cannot be told apart"),
-        ([11.0, 12.0], [11.0, 12.0], "are the same ranker"),
+        ([11.0, 12.0], [11.0, 12.0], "are identical"),
         ([12.0, 12.0], [13.5, 13.501], "The weighted ranker is worse than the production ranker"),
         ([12.0, 12.0], [13.0, 16.0], "worse than the production ranker (13.00), which may be"),
         ([12.0, 12.0], [10.0, 14.0], "goes 33% of the way from production (13.00) to full"),

@@ -184,7 +184,7 @@ def synthetic_splits(
         on irrelevant documents at eps- = 0.1, and 59.8% at 0.3.
 
     Returns:
-        The three parts. A notice says so if no calibrated share is known.
+        The three parts. If no calibrated share is known, a notice says so.
 
     Raises:
         InputError: a negative seed, a count below 1, a share outside (0, 1).
@@ -264,7 +264,7 @@ def grade_cuts(utility: NDArray[np.float64], relevant_share: float) -> NDArray[n
     if not 0 < relevant < documents:
         raise InputError(
             f"relevant_share is {relevant_share}; it must lie between 0 and 1 and leave at least "
-            f"one relevant and one irrelevant of the {documents} training documents."
+            f"one of the {documents} training documents relevant and at least one irrelevant."
         )
     irrelevant = documents - relevant
     below = np.cumsum(IRRELEVANT_GRADES)[:-1] * irrelevant

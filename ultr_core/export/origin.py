@@ -55,7 +55,7 @@ class Origin:
 
 
 def settings_words(settings: Settings, names: tuple[str, ...] = ()) -> str:
-    """Settings, all or only ``names``, in symbols and numbers: η = 1, ε₋ = 0.1, n = 170,000, ..."""
+    """All settings, or only ``names``, in symbols and numbers: η = 1, ε₋ = 0.1, n = 170,000, ..."""
     parts = []
     for name, value in settings.numbers.items():
         if names and name not in names:

@@ -133,12 +133,12 @@ def _examination(
     if quantity == "weight":
         y = along(
             alt.Y,
-            "Weight of a click 1/p (log scale)",
+            "Weight 1/p of a click (log scale)",
             {"type": "log", "domain": [1, top], "nice": False},
             {"values": [10**power for power in range(len(str(top)))]},
         )
     else:
-        title = "Probability of being examined p"
+        title = "Probability p of being examined"
         y = along(alt.Y, title, {"domain": [0, 1], "nice": False}, {"format": ".1f"})
     curve = rows_of("curve")
     once = curve.transform_filter(alt.datum.rank == 1)
@@ -163,7 +163,8 @@ def _examination(
         *key_line(once, "learner", ink, left=92, y=-20, **learner),
         *key_line(once, "what if", ink, left=196, y=-20, **supposed, **whole),
         once.transform_calculate(
-            text="'what if: a click weighs|' + format(pow(10, what_if), ',.1f') + ' at rank 10, '"
+            text="'what if: weight of a click|' + format(pow(10, what_if), ',.1f')"
+            " + ' at rank 10, '"
             f" + format(pow({last_rank}, what_if), ',.1f') + ' at rank {last_rank}'"
         )
         .mark_text(align="left", lineBreak="|", color=ink.text)
@@ -403,8 +404,8 @@ def propensity_curves(
 ) -> Figure:
     """Ratios to the reference rank with 95% intervals, the finished curve, and the truth.
 
-    ``curve`` is relative to rank 1 and is scaled to the reference rank here, dashed where it is a
-    guess; ``truth`` and ``limit`` [ranks], if known, are relative to the reference: true
+    ``curve`` is relative to rank 1; here it is scaled to the reference rank, and dashed where it is
+    a guess. ``truth`` and ``limit`` [ranks], if known, are relative to the reference: the true
     examination, and the limit of the estimate with infinite traffic. ``other`` is a second
     estimate, for comparison. Missing ranks have no mark; estimates that the curve does not use are
     hollow; a triangle at the end of the axis marks a value beyond it, and a hollow triangle marks a

@@ -241,7 +241,7 @@ def _row(
 def curve_risk_figure(
     risks: Mapping[str, tuple[str, str, float]], *, theme: Theme = "light"
 ) -> Figure:
-    """Test risk of rankers trained with different propensities: (label, style, risk) each."""
+    """Test risk of rankers trained with different propensities, each a (label, style, risk)."""
     rows = [
         _row(style, label, risk, *_NO_ENDS, f"{risk:.2f}") for label, style, risk in risks.values()
     ]
@@ -258,7 +258,7 @@ def curve_risk_figure(
 
 
 def win_share_figure(result: LiveResult, *, theme: Theme = "light") -> Figure:
-    """Win shares, here (contests with decided queries) and in the paper, with exact intervals."""
+    """Win shares with exact intervals: of contests with decided queries here, and in the paper."""
     rows = [
         _wins(contest.opponent, f"Here, against {contest.label.removeprefix('the ')}", contest.test)
         for contest in result.contests
@@ -316,7 +316,7 @@ def _risk(report: RiskReport, risk: Estimate) -> dict[str, Any]:
 def evidence_figure(found: Evaluation, *, theme: Theme = "light") -> Figure:
     """Estimated risks on one scale with 95% intervals, and the true risk as a line.
 
-    A normalised estimate is a mean rank of clicks, on another scale, and is left out. Raises
+    Normalised estimates are left out, because a mean rank of clicks is on another scale. Raises
     InputError if there is no estimate to draw.
     """
     known = [(report, report.estimate) for report in found.risks if report.estimate is not None]

@@ -101,7 +101,7 @@ def _settling(theme: Theme) -> dict[str, Any]:
 
 
 def errors_fall(found: Convergence, *, theme: Theme = "light") -> Figure:
-    """Error of the weighted risk by number of users, log-log, with the exact line and its band."""
+    """Error of the weighted risk by number of users, on log-log axes, with exact line and band."""
     rows = pd.DataFrame(
         {
             "users": found.users,
@@ -118,7 +118,7 @@ def errors_fall(found: Convergence, *, theme: Theme = "light") -> Figure:
     predicted = (
         "and −0.5 is predicted"
         if found.is_unbiased
-        else "because a bias remains: without it −0.5 is predicted"
+        else "because a bias remains; without it, −0.5 would be predicted"
     )
     alt_text = (
         f"The error changes from {found.error[0]:.3g} to {found.error[-1]:.3g}; its slope on "
@@ -258,7 +258,7 @@ def noisy_hinge_curve(
         f"The hinge loss is smallest at a score gap of {noisy:.2g}, both with noise and if noise "
         "were a constant."
         if noisy == constant
-        else f"Noise moves the minimum hinge loss from a score gap of {constant:.2g} to "
+        else f"Noise moves the minimum of the hinge loss from a score gap of {constant:.2g} to "
         f"{noisy:.2g}."
     )
     return Figure("noisy-hinge", "Hinge loss under click noise", alt_text, rows, spec, height=300)
@@ -321,8 +321,8 @@ def results_page(
 ) -> Figure:
     """The presented ranking of a small world; the more a rank is examined, the darker its row.
 
-    ``looked``, ``clicked`` bool [documents] are one user's events; ``reached`` is the last rank for
-    which to show them (None: all). Without events, the rows show the propensity of their rank.
+    ``looked`` and ``clicked``, bool [documents], are one user's events; ``reached`` is the last
+    rank for which to show them (None: all). Without events, each row shows its propensity.
     """
     query, size = world.query, world.query.size
     last = size if reached is None else reached

@@ -112,8 +112,8 @@ def _curve(values: list[float], name: str) -> TableCurve | RelativeCurve:
 def parse_curve_values(text: str, name: str = "the curve") -> list[float]:
     """Numbers for ranks 1, 2, ..., K, as written in CSV text, [K].
 
-    Ranks may come in any order, each once, with any of ``DELIMITERS`` between columns. Raises
-    InputError, which names the line of the first fault, or the rank that has no propensity.
+    Ranks may be in any order, but each only once, with any of ``DELIMITERS`` between columns.
+    Raises InputError, which names the line of the first fault, or the rank without a propensity.
     """
     with expecting("curve", text, name):
         rows = table_rows(text, (CONTEXT_NAME, *RANK_NAMES, *PROPENSITY_NAMES), name)
@@ -121,7 +121,7 @@ def parse_curve_values(text: str, name: str = "the curve") -> list[float]:
     if CONTEXT_NAME in _names(first):
         raise InputError(
             f"{name} has a curve for each context, and only one can be used here; give a file with "
-            "the rows of one context, without their names.",
+            f"the rows of one context and without the column {CONTEXT_NAME}.",
             "one_curve",
         )
     with expecting("curve", text, name):
@@ -173,9 +173,7 @@ def _found(lines: Iterator[tuple[int, list[str]]], name: str) -> dict[int, float
                 f"{where} has propensity {value:g}; it must be 0 or more.", "negative_propensity"
             )
         if int(rank) in found:
-            raise InputError(
-                f"{where} has rank {int(rank)} twice; give it only once.", "rank_twice"
-            )
+            raise InputError(f"{where} repeats rank {int(rank)}; give it only once.", "rank_twice")
         found[int(rank)] = value
     return found
 

@@ -65,17 +65,17 @@ def load_corpus(
     Args:
         path: the file.
         groups: a file, or an upload, with the number of documents in each query, one per line, for
-            rows without ``qid:``; by default, a file beside it whose name has .query or .group
-            added.
+            rows without ``qid:``; by default, a file beside it with the same name plus .query or
+            .group.
         progress: called with the share of the file read so far, after each block.
         ids: pattern for the document ids in comments, see `id_pattern`; None for the usual forms.
         cache: keep the parsed form of a large file in the user's cache directory, and use it as
             long as the file's content does not change (see ``letor_cache``).
-        within: a directory that must contain the file and its group sizes, links resolved; for
-            servers that read on behalf of others.
+        within: a directory that must contain the file and its group sizes after links are resolved;
+            for servers that read on behalf of others.
 
     Raises:
-        InputError: the file or a row cannot be used; names the file, line and column.
+        InputError: the file or a row cannot be used; the error names the file, line and column.
 
     """
     source = Source.file(path, within=None if within is None else Path(within))

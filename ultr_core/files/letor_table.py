@@ -294,8 +294,8 @@ def _group_sizes(
     if total != rows:
         more = "at least " if total > rows else ""
         raise InputError(
-            f"{sides.name} adds up to {more}{counted(total, 'document')} and {source.name} has "
-            f"{counted(rows, 'row')}; the two numbers must be equal.",
+            f"The sizes in {sides.name} add up to {more}{counted(total, 'document')}, and "
+            f"{source.name} has {counted(rows, 'row')}; the two numbers must be equal.",
             "group_sizes_sum",
         )
     return np.array(sizes, np.int64)

@@ -157,8 +157,8 @@ def is_disk_full(text: str) -> bool:
 def disk_full(name: str) -> InputError:
     """The error for a log whose reading filled the disk."""
     return InputError(
-        f"Reading {name} filled the temporary directory, which stores what does not fit in "
-        "memory; free a few times the log's size there, or set TMPDIR to another "
+        f"Reading {name} filled the temporary directory, which stores data that does not fit "
+        "in memory; free a few times the log's size there, or set TMPDIR to another "
         "directory.",
         "disk",
     )

@@ -496,7 +496,7 @@ def _counted_log(
     log = _log(rows, slots.entry, grouped, faults, columns, relation)
     if "query" in columns and events is None:
         log = replace(log, repeating=_repeating(relation, places, log))
-    notices = [f"{text} left out; the other rows are used." for text in words]
+    notices = [f"Left out: {text}; the other rows are used." for text in words]
     if found.long:
         beyond = RowFault(
             "more columns than the first line names", found.long, 0, *first_long(relation, places)
@@ -533,7 +533,8 @@ def _few_groups(log: PresentationLog) -> Iterator[str]:
         if made < FEWEST_GROUPS:
             yield (
                 f"The log has so many documents at so many positions that its sessions are kept in "
-                f"{made} groups, and intervals by session need {FEWEST_GROUPS}; give fewer queries."
+                f"{made} groups, but intervals by session need at least {FEWEST_GROUPS}; give "
+                "fewer queries."
             )
 
 
@@ -713,7 +714,7 @@ def _of_events(events: JoinedEvents | None) -> Iterator[str]:
         return
     sizes = events.sizes
     yield (
-        f"{counted(sizes.clicks - sizes.clicks_without, 'click')} joined with "
+        f"{counted(sizes.clicks - sizes.clicks_without, 'click was', 'clicks were')} joined with "
         f"{counted(sizes.views - sizes.views_without, 'view')} by presentation and document."
     )
     if sizes.zeros:
@@ -745,8 +746,8 @@ def _sentences(log: PresentationLog, rows: UsableRows) -> Iterator[str]:
         )
     if rows.clicked_again:
         yield (
-            f"{counted(rows.clicked_again, 'row')} with more than one click: each counts as one "
-            "clicked impression."
+            f"{counted(rows.clicked_again, 'row has', 'rows have')} more than one click; each "
+            "counts as one clicked impression."
         )
     if rows.page_size < 0:
         yield "Positions restart at each page offset, which was added to them."

@@ -150,7 +150,7 @@ def _used(columns: Mapping[str, str]) -> dict[str, str]:
         )
     missing = next((meaning for meaning in REQUIRED if meaning not in found), None)
     if missing is not None:
-        raise InputError(f"The counts need a column for {missing}; map it.", "columns")
+        raise InputError(f"The counts need a column for {missing}; map one.", "columns")
     return found
 
 

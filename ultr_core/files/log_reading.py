@@ -51,8 +51,8 @@ SELECT = Text(
 
 SHOWN_WHOLE = Switch(
     "shown_whole", "Only queries whose candidates were all shown",
-    help="use only queries whose candidates were all shown; the results then apply to those "
-    "queries",
+    help="use only queries whose candidates were all shown; the results then apply only to "
+    "those queries",
 )  # fmt: skip
 """Of a log that was read and joined: for the judging of rankers."""
 

@@ -279,7 +279,7 @@ def _check_rankings(table: Table, positive: NDArray[np.bool_]) -> None:
         raise InputError(
             f"{table.name}, line {table.lines[row]} is the second row of query "
             f"{quoted(table.query_ids[table.query_of_row[row]])} with a label above 0; write one "
-            "ranking per click, with one clicked document each.",
+            "ranking per click, with one clicked document in each.",
             "clicked_twice",
         )
     if table.costs is not None:

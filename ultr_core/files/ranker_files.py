@@ -230,13 +230,13 @@ def training_record_of(text: str, name: str) -> dict[str, Any]:
 def on_columns_of(
     corpus: Corpus, model: LinearModel, *, missing_zero: bool = False
 ) -> tuple[LinearModel, tuple[str, ...]]:
-    """The model on a corpus's feature columns, and sentences about what does not match.
+    """The model on a corpus's feature columns, and a sentence about each mismatch.
 
     If the model weights a feature that the corpus lacks, or the corpus has a feature outside the
     model's range of ids, their features differ: the model is refused, unless ``missing_zero`` says
     that missing features are 0 or the corpus is sparse and omits zeros. A feature within the range
     that the model does not list has coefficient 0, which svm_light models omit. Raises InputError
-    if they have no features in common.
+    if the model and the corpus have no features in common.
     """
     if np.array_equal(corpus.feature_ids, model.feature_ids):
         return model, ()
@@ -259,7 +259,7 @@ def on_columns_of(
         what = [f"the corpus does not have {some_ids(absent)}"] if len(absent) else []
         what += [f"the ranker does not know {some_ids(outside)}"] if len(outside) else []
         raise InputError(
-            f"The ranker has {_counted(model.feature_ids)} and the corpus "
+            f"The ranker has {_counted(model.feature_ids)} and the corpus has "
             f"{_counted(corpus.feature_ids)}: {' and '.join(what)}, so the features may differ; "
             "use a corpus with the same features, or say that missing features are 0.",
             MISSING_ZERO,
@@ -371,7 +371,7 @@ def _numbers(content: dict[str, Any], key: str, name: str, whole: bool) -> list[
         if not right:
             wanted = "a whole number of 0 or more" if whole else "a finite number"
             raise InputError(
-                f"{name}: number {place} in {key} is {quoted(value)}; give {wanted}.",
+                f"{name}: entry {place} in {key} is {quoted(value)}; give {wanted}.",
                 "ranker_number",
             )
     return values

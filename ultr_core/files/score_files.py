@@ -159,7 +159,7 @@ def _from_lines(text: str, corpus: Corpus, name: str) -> NDArray[np.float64]:
         more = "more than " if len(values) > corpus.n_documents else ""
         has = min(len(values), corpus.n_documents)
         raise InputError(
-            f"{name} has {more}{counted(has, 'score')} and the corpus "
+            f"{name} has {more}{counted(has, 'score')} and the corpus has "
             f"{counted(corpus.n_documents, 'document')}; give one score per row of the corpus "
             "file, in the same order.",
             "one_score_each",

@@ -11,7 +11,7 @@ Relation = Literal["=", "≥", ">", "<"]
 
 Outcome = Literal["holds", "does not hold", "open", "not checkable"]
 OUTCOMES: tuple[Outcome, ...] = ("holds", "does not hold", "open", "not checkable")
-"""open: the interval contains the limit, so more data could decide; not checkable: no value."""
+"""open: the interval contains the limit, so more data may settle it; not checkable: no value."""
 
 Severity = Literal["good", "warning", "stop"]
 SEVERITIES: tuple[Severity, ...] = ("good", "warning", "stop")
@@ -20,7 +20,7 @@ SEVERITIES: tuple[Severity, ...] = ("good", "warning", "stop")
 
 @dataclass(frozen=True)
 class Finding:
-    """One value, and what decides its outcome, for a proof, a claim, a study or an inspection.
+    """A value and how its outcome is decided, for a proof, a claim, a study or an inspection.
 
     Attributes:
         sentence: the numbers in words.
@@ -28,7 +28,7 @@ class Finding:
         quantity: what the value is, with its unit, where the sentence alone does not say it.
         relation, limit, tolerance, interval: what decides the outcome, see `compared`.
         should_hold: False if an assumption is broken, so that nothing is guaranteed.
-        decided: an outcome that is known without a comparison, such as that of a study from several
+        decided: an outcome that is known without a comparison, such as that of a study with several
         intervals.
         severity: how bad it is for a user's file; None for everything else.
         reason: why it is not checkable, or what else a reader must know.
@@ -95,8 +95,9 @@ def compared(
     """Compare a value with a limit, up to ``tolerance``; nothing else decides an outcome.
 
     "=": |value - limit| <= tolerance, and the interval, if there is one, contains the limit; if
-    only one is true, it is open. "≥", ">", "<": true for both ends of the interval; if true for
-    only one end, it is open. Without an interval the value serves as both ends; NaN does not hold.
+    only one is true, the outcome is open. "≥", ">", "<": true for both ends of the interval; if
+    true for only one end, the outcome is open. Without an interval, the value serves as both ends;
+    NaN does not hold.
     """
     if value is None or limit is None:
         return "not checkable"

@@ -29,10 +29,11 @@ UNREAD_IDS = "document_ids"
 class Overlap:
     """How much of a log matches a corpus.
 
-    queries: in the log; queries_joined: those also in the corpus; corpus_queries: in the corpus.
-    impressions, clicks: in the log; *_joined: on candidates in the corpus; *_of_unknown_queries:
-    for queries that the corpus lacks; *_outside: on documents that are not candidates of their
-    query. below_list: impressions at positions below the last candidate of their query.
+    queries: those in the log; queries_joined: those also in the corpus; corpus_queries: those in
+    the corpus. impressions, clicks: those in the log; *_joined: those on candidates in the corpus;
+    *_of_unknown_queries: those for queries that the corpus lacks; *_outside: those on documents
+    that are not candidates of their query. below_list: impressions at positions below the last
+    candidate of their query.
     unknown_query, outside_document: an example of each, "" if there is none.
     """
 
@@ -141,8 +142,8 @@ def join_log(
     draws = _draws(log, query_of, corpus.n_queries)
     if not draws.any():
         raise InputError(
-            f"No row in the log for a query in {name} has impressions; the impressions column "
-            "must be above 0 where something was shown."
+            f"In the log, no row for a query in {name} has impressions; the impressions column "
+            "must be above 0 wherever a document was shown."
         )
     overlap = _overlap(log, corpus, shown, query_of, document)
     kept: tuple[str, ...] = ()
@@ -198,15 +199,15 @@ def _kept(whole: NDArray[np.bool_], draws: IntArray, name: str) -> str:
     number, drawn = int(np.count_nonzero(whole)), int(np.count_nonzero(draws))
     if not number:
         raise InputError(
-            f"None of the {counted(drawn, 'query', 'queries')} from {name} in the log had all "
+            f"For none of the {counted(drawn, 'query', 'queries')} from {name} in the log were all "
             "candidates shown; log longer lists, or remove from the corpus the documents that "
             "users cannot see.",
             "none_shown_whole",
         )
     return (
-        f"Only {number:,} of {counted(drawn, 'query', 'queries')} had all candidates shown and are "
-        f"used, with {draws[whole].sum() / draws.sum():.1%} of the presentations: the results "
-        "apply to those queries only."
+        f"All candidates were shown for only {number:,} of {counted(drawn, 'query', 'queries')}, "
+        f"with {draws[whole].sum() / draws.sum():.1%} of the presentations; only those queries are "
+        "used, and the results apply only to them."
     )
 
 
@@ -318,8 +319,8 @@ def _context(log: PresentationLog) -> IntArray | None:
         return log.above
     if log.above is not None:
         raise InputError(
-            "The log has contexts, but clicks above each row were requested as well; give only "
-            "one of the two.",
+            "The log has contexts, but counts of clicks above each row were requested too; give "
+            "only one of the two.",
             "contexts",
         )
     return np.asarray(log.context, np.int64)

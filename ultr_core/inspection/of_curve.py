@@ -144,13 +144,13 @@ def _largest_weight(numbers: NDArray[np.float64]) -> Seen | None:
     if math.isinf(weight):
         return warning(
             None,
-            f"A click at rank {least + 1} weighs more than {sys.float_info.max:.0e} times as much "
+            f"A click at rank {least + 1} counts more than {sys.float_info.max:.0e} times as much "
             "as a click at the most examined rank; clip, or give a larger propensity there.",
         )
     heavy = weight > LARGE_WEIGHT
     return graded(
         weight,
-        f"A click at rank {least + 1} weighs {weight:.3g} times as much as a click at the most "
+        f"A click at rank {least + 1} counts {weight:.3g} times as much as a click at the most "
         f"examined rank{'; clip, or expect wide intervals' if heavy else ''}.",
         warning=heavy,
     )

@@ -220,8 +220,8 @@ def _gaps(log: PresentationLog) -> Seen | None:
     return warning(
         missing,
         f"{counted(missing, 'position')} between the first and the last never "
-        f"{'occurs' if missing == 1 else 'occur'}, the first of them "
-        f"{int(log.positions[after]) + 1:,}; check that the position is the rank in the whole "
+        f"{'occurs' if missing == 1 else 'occur'} (the first is position "
+        f"{int(log.positions[after]) + 1:,}); check that the position is the rank in the whole "
         "list, not an offset or a number of pixels.",
     )
 
@@ -234,7 +234,7 @@ def _clicks(log: PresentationLog) -> Seen:
     if clicks < FEW_CLICKS:
         return warning(
             clicks,
-            f"{words}; with fewer than {FEW_CLICKS} clicks, check the interval of each estimate "
+            f"{words}; with fewer than {FEW_CLICKS} clicks, check the interval for each estimate "
             "before you use it.",
         )
     return good(clicks, f"{words}, a click rate of {clicks / shown:.2%}.")
@@ -253,7 +253,7 @@ def _only_clicks(log: PresentationLog) -> Seen | None:
     return warning(
         0,
         "Every row was clicked, so the log records clicks but not what was shown. You can train a "
-        "ranker; estimated risks are for clicked presentations only, and examination cannot be "
+        "ranker, but estimated risks are for clicked presentations only, and examination cannot be "
         "estimated.",
     )
 
@@ -416,8 +416,8 @@ def _presentations(log: PresentationLog) -> Seen | None:
     if found is not None and found.partial:
         return warning(
             found.number,
-            "Many presentation ids have only positions below those of the ids with the first "
-            "position, so an id seems to name a page or an impression. How often a query was shown "
+            "Many presentation ids have no row at the top, only positions below those of other "
+            "ids, so an id seems to identify a page or an impression. How often a query was shown "
             "is taken from its most frequent position instead; give the id of the whole list, or a "
             "dash if there is none.",
         )
@@ -482,8 +482,8 @@ def _ids(log: PresentationLog) -> Seen | None:
     if twice:
         return warning(
             twice,
-            f"{counted(twice, 'name differs', 'names differ')} from another only in how letters "
-            "are encoded (composed or decomposed); they count as different names.",
+            f"{counted(twice, 'name differs', 'names differ')} from another name only in how "
+            "letters are encoded (composed or decomposed); they count as different names.",
         )
     return None
 

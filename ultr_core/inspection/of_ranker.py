@@ -151,7 +151,7 @@ def _ties(given: tuple[NDArray[np.float64], Corpus]) -> Seen:
     words = (
         f"{tied:,} of {counted(corpus.n_documents, 'document')} ({share:.0%}) share their score "
         "with another document for the same query. Risks and NDCG are means over all orders of "
-        "the ties; labels and the order in the file do not matter."
+        "tied documents; labels and the order in the file do not matter."
     )
     if constant:
         words = f"All candidates for each query have the same score, so nothing is ranked. {words}"

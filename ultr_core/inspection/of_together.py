@@ -73,14 +73,14 @@ A fitted relevance counts all candidates."""
 class Unshown:
     """How much of the candidate sets a log leaves out, over the queries drawn.
 
-    candidates: of these queries. never: those without an impression where users look, so that rho
-    is 0, by chance or not: the estimate lacks them either way. left_out: share of all (draw,
+    candidates: those of these queries. never: those without an impression where users look, so that
+    rho is 0, by chance or not: the estimate lacks them either way. left_out: share of all (draw,
     candidate) pairs without such an impression. sometimes: the part of that share whose candidates
-    other draws show. depth: the lowest position that half of the draws' queries reach. clicks_only:
-    whether every impression was clicked, so that the log does not say what was shown. sees: what
-    the estimator divides by. top: share of the top ``places`` places of the judged ranker
-    ``top_of`` taken by candidates never shown, over all draws. lists: how many of the ``draws``
-    leave out candidates that other lists of their query show; a lower bound unless ``lists_known``.
+    other draws show. depth: the lowest position that half of the draws reach. clicks_only: whether
+    every impression was clicked, so that the log does not say what was shown. sees: what the
+    estimator divides by. top: share of the top ``places`` places of the judged ranker ``top_of``
+    taken by candidates never shown, over all draws. lists: how many of the ``draws`` leave out
+    candidates that other lists for their query show; a lower bound unless ``lists_known``.
     """
 
     candidates: int
@@ -139,7 +139,7 @@ class Unshown:
 
     @property
     def lists_in_words(self) -> str:
-        """How many lists leave out what others show, as a clause that ends with the verb."""
+        """How many lists leave out candidates that others show, as a clause ending in the verb."""
         found = part_of(self.lists, self.draws, "list", does="leaves out", do="leave out")
         return found if self.lists_known else f"At least {found}"
 
@@ -211,7 +211,7 @@ def _never_shown(found: Unshown, lost: str = "") -> Seen:
             "by an amount that differs between rankers"
         )
     if found.withheld:
-        words += f"; these clicks cannot say which ranker is better. {_way_out(found)}"
+        words += f"; these clicks cannot show which ranker is better. {_way_out(found)}"
     told = f"{words}. {lost}".rstrip()
     return Seen(found.never, found.severity, Remark(told, "shown_whole"))
 
@@ -225,7 +225,7 @@ def _way_out(found: Unshown) -> str:
         )
     return (
         "Judge by the queries whose candidates were all shown, log longer lists, or remove from "
-        "the corpus what users cannot see"
+        "the corpus the documents that users cannot see"
     )
 
 
@@ -648,7 +648,7 @@ def _largest(given: _Together) -> Seen | None:
     top = int(np.argmax(click_weights(given.log, numbers)))
     return graded(
         found.largest_weight,
-        f"The heaviest click, at position {int(given.log.rank[top]):,}, weighs "
+        f"The heaviest click, at position {int(given.log.rank[top]):,}, has weight "
         f"{found.largest_weight:,.3g}.",
         warning=found.largest_weight > LARGE_WEIGHT,
     )

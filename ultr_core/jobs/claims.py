@@ -63,7 +63,7 @@ READING = Choice(
 )
 
 NOT_REACHED = (
-    "Claims about the figures, and others that say “precomputed”, are based on results shipped "
+    "Claims about the figures, and others marked “precomputed”, are based on results shipped "
     "with the lab; their intervals are over click logs of one corpus unless they name "
     "several corpora. Derivations and printed numbers are the same on every corpus."
 )

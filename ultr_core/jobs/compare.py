@@ -64,9 +64,9 @@ LEARNER = Choice(
         "trees": "Trees",
         "both": "Ranking SVM and trees",
     },
-    help="learner trained on the weights of each method; keys in --json are then such as "
-    "propensity-logistic; trees need the package lightgbm and have trees (their number) instead "
-    "of costs; both trains the ranking SVM and trees",
+    help="learner trained on the weights of each method; keys in --json then name method "
+    "and learner, as in propensity-logistic; trees need the package lightgbm, and their JSON has "
+    "trees (their number) instead of costs; both trains the ranking SVM and trees",
 )  # fmt: skip
 
 MOST_PINS = 3
@@ -82,7 +82,10 @@ class Pins(Field):
     @property
     def wanted(self) -> str:
         """How a link spells them."""
-        return f"up to {MOST_PINS} semicolon-separated runs, each as in a link or “{_DEFAULTS}”"
+        return (
+            f"up to {MOST_PINS} semicolon-separated runs, each written as in a link or "
+            f"“{_DEFAULTS}”"
+        )
 
     def checked(self, value: Any) -> tuple[Settings, ...]:
         """The settings of each run, read from a text or given as they are."""
@@ -237,8 +240,8 @@ def cells(_: PageState) -> list[Cell]:
             ## Estimated against true risk
 
             These are sixty rankers that were not trained on clicks. Kendall's τ measures how well
-            an estimate from clicks reproduces the order of their true risk: 1 is the true order, 0
-            no better than chance.
+            an estimate from clicks reproduces the order of their true risk: 1 is the true order,
+            and 0 is no better than chance.
             """
         ),
         code(

@@ -111,7 +111,7 @@ def _target(source: str, given: Given) -> str:
         ways = " or ".join(f"{' or '.join(FORMATS[name].endings)} for {name}" for name in targets)
         raise InputError(
             f"{named(given.output)} has an extension that does not determine the format to write; "
-            f"from {source}, end it in {ways}, or name the format with --to.",
+            f"to convert from {source}, use {ways}, or name the format with --to.",
             "no_target_format",
         )
     return found

@@ -64,11 +64,11 @@ _NOTES = (
     "(risk, risk_of_log, mean_rank, ndcg@10, their rules and counts, measures by name, or null), "
     "never_shown (candidates, never_shown, lasting, covered, top_places, top_never_shown, "
     "withheld), sentence, notices, against_shown (first, second, difference, low, high, "
-    "unseen_low and unseen_high, what left-out candidates could add, which low and high include, "
-    "no_interval, intervals, withheld, sentence, and risk_of_shown, the judge's estimate of what "
-    "users saw), overlap and checks. If no_interval gives a reason, low and high are null. With "
-    "--gate it also prints gate (deploy, difference, bound, promise, candidates, passes_at, "
-    "power, declined, sentence), and the exit code is 1 if the ranker does not pass."
+    "unseen_low and unseen_high, bounds on what left-out candidates could add, which low and "
+    "high include, no_interval, intervals, withheld, sentence, and risk_of_shown, the judge's risk "
+    "estimate for what users saw), overlap and checks. If no_interval gives a reason, low and high "
+    "are null. With --gate it also prints gate (deploy, difference, bound, promise, candidates, "
+    "passes_at, power, declined, sentence), and the exit code is 1 if the ranker does not pass."
 )
 _WITH_CLIP = [estimator.label for estimator in _EVERY if "clip" in estimator.needs]
 
@@ -279,8 +279,8 @@ JOB = Job(
             METHOD, default="",
             help="estimator for the verdict; default IPS, or Policy-aware where lists leave out "
             "candidates that other lists for the query show, or with --clip the clipped estimate. "
-            "direct and doubly-robust fit relevance to the log, which intervals by session "
-            "treat as known",
+            "direct and doubly-robust fit relevance to the log, and intervals by session "
+            "treat the fit as known",
         ),
         LOGGER_SCORES,
         CONTINUATION,
@@ -296,13 +296,13 @@ JOB = Job(
             "measures", "",
             help="measures computed from the grades, by their names in ir_measures, such as "
             "\"nDCG@10 RR AP(rel=3) P(rel=3)@5\"; a grade of 1 is relevant unless rel says "
-            "otherwise, and nDCG(dcg='exp-log2') has the gain 2^grade - 1; default: these at "
+            "otherwise, and nDCG(dcg='exp-log2') uses the gain 2^grade - 1; default: these four at "
             "--relevant-grade",
         ),
         Choice(
             "empty_queries", "", {"skip": "left out", "zero": "counted as 0"}, default="skip",
-            help="how --measures treats queries without relevant documents; zero is what "
-            "trec_eval does",
+            help="how --measures treats queries without relevant documents; trec_eval "
+            "uses zero",
         ),
         Switch(
             "gate", "",

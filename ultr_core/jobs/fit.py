@@ -72,12 +72,12 @@ from ultr_core.users import ClickLog, PowerLaw
 _NOTES = (
     "--json prints method, label, learner, cost, clip, chosen_by, clicks, query_draws, "
     "clicked_documents, features, certificate, sentence, notices, continuation (λ, or null), "
-    "overlap (of log and corpus) and checks (as the command check prints them), and for direct and "
-    "doubly-robust asked and clicks_by_rank (first_ranks, observed, predicted, rejected, "
-    "sentence): if the fit is rejected, the method clipped replaces it. With --learner trees or "
-    "trees-by-position, trees (their number) replaces cost and certificate, and --out writes "
-    "LightGBM's own format; method is null for trees-by-position. Files are written completely and "
-    "replaced together, and never overwrite an input."
+    "overlap (of the log and the corpus) and checks (as the command check prints them), and for "
+    "direct and doubly-robust asked and clicks_by_rank (first_ranks, observed, predicted, "
+    "rejected, sentence): if the fit is rejected, the method clipped replaces it. With --learner "
+    "trees or trees-by-position, trees (their number) replaces cost and certificate, and --out "
+    "writes LightGBM's own format; method is null for trees-by-position. Files are written "
+    "completely and replaced together, and never overwrite an input."
 )
 
 VALIDATION = "validation"

@@ -134,8 +134,8 @@ class Job:
     label takes its name from the command line. settings: the fields of the settings that matter.
     show: prints what the call returned; as_dict: its JSON, None for a job without ``--json``.
     passed: whether the exit code is 0. refused: whether some input could not be used although
-    the rest was. notes: the end of the help, with its line breaks if ``as_typed``. pages: by
-    address.
+    the rest was. notes: the end of the help, with its line breaks if ``as_typed``. pages: its
+    pages, by address.
     """
 
     call: Callable[[Given], Any] | None = None
@@ -346,6 +346,6 @@ def _belief_note(settings: Settings, asked: Mapping[str, str]) -> tuple[str, ...
         users = "follow the given curve"
         right = f"{option_of('assumed_curve')} {shlex.quote(as_argument(asked['curve']))}"
     return (
-        f"users {users} but the learner still assumes η′ = {settings.assumed_eta:g}; for correct "
+        f"users {users}, but the learner still assumes η′ = {settings.assumed_eta:g}; for correct "
         f"propensities add {right}.",
     )

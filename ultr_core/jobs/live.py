@@ -83,11 +83,13 @@ def show(result: LiveResult) -> None:
         if contest.test.decided == 0:
             print(contest.sentence)
             continue
-        needed = "more than can be run" if contest.needed is None else f"{contest.needed:,}"
+        needed = "more decided queries than can be run"
+        if contest.needed is not None:
+            needed = counted(contest.needed, "decided query", "decided queries")
         print(contest.sentence)
         print(
-            f"  Relative risk {contest.test.relative_risk:.3f}; 80% power at this share takes "
-            f"{needed} decided queries; with the paper's number the power is "
+            f"  Relative risk {contest.test.relative_risk:.3f}; 80% power at this share requires "
+            f"{needed}; with the paper's number the power is "
             f"{contest.paper_power:.0%}."
         )
         print(f"  {contest.null_sentence}")

@@ -15,7 +15,7 @@ The result is read like any click log, so you can use it instead of a log that i
   duckdb shop.duckdb -c "COPY ($(cat count.sql)) TO 'counts.parquet'"
   python -m ultr_core propensities counts.parquet
 
-docs/counting.md explains the same for Spark and PostgreSQL."""
+docs/counting.md explains how to do this with Spark and PostgreSQL."""
 
 
 def run(given: Given) -> str:

@@ -61,7 +61,7 @@ TEXTS = (
     Text("new", "New ranker S₁", default=DEFAULTS["new"], longest=40,
          help="The ranking to judge from clicks, listed from the top down."),
     Text("other", "Other ranker S₂", default=DEFAULTS["other"], longest=40,
-         help="A second ranking to compare it with, listed from the top down."),
+         help="A second ranking to compare with S₁, listed from the top down."),
     Text("curve", "Custom examination curve", default="", longest=LONGEST_CURVE,
          help="Overrides η. One number per rank, as in “1, 1/2, 1/4, 0”; the last is used for all "
          "ranks below. All are divided by the largest."),
@@ -261,7 +261,7 @@ def cells(state: PageState) -> list[Cell]:
             """
             ## A query small enough to check everything
 
-            A query has about six candidates, some of them relevant, shown in one ranking; two other
+            The query has about six candidates, some relevant, shown in one ranking; two other
             rankings, S₁ and S₂, are judged from clicks. All numbers are fractions, so nothing is
             rounded. Values that are not given here are those of the lab's default query.
             """

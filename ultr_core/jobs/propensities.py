@@ -304,7 +304,7 @@ def cells(state: PageState) -> list[Cell]:
         ),
         words(
             "## What it costs\n\nThe increase in the summed ranks of relevant documents per "
-            "presentation: exact, and in this run."
+            "presentation: its exact value, and its value in this run."
         ),
         code('print(f"{found.cost_exact:.2f} exact, {found.cost_simulated:+.2f} in this run")'),
     ]

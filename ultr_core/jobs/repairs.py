@@ -120,7 +120,7 @@ def _enumerated(name: str) -> list[Cell]:
             ## Enumerated
 
             Four candidates, all 24 rankings, every list and click pattern: the largest error in the
-            expected estimate as a fraction, and how many pairs of rankings are in the wrong order.
+            expected estimate, as a fraction, and the number of ranking pairs in the wrong order.
             """
         ),
         code(
@@ -143,9 +143,10 @@ def _linked() -> list[Cell]:
             """
             ## What clicks determine
 
-            Four ranks, relevance free for each document: sets of ranks linked by moved documents,
-            and directions that clicks leave undetermined. Then exp(b) at the last of eight ranks,
-            fitted to expected clicks; relevance is linear in the features, or has a product of two.
+            Four ranks, with a free relevance for each document: sets of ranks linked by moved
+            documents, and directions that clicks leave undetermined. Then exp(b) at the last of
+            eight ranks, fitted to expected clicks; relevance is linear in the features, or also
+            depends on a product of two.
             """
         ),
         code(

@@ -70,7 +70,7 @@ RESULT = Choice(
     "result", "Result",
     {"shipped": "Precomputed (paper scale)", "quick": "Run now (quick)"},
     help="The precomputed result was made at the paper's sizes on the built-in corpus. The quick "
-    "result is computed on this server with the settings in the line below it.",
+    "result is computed on this server with the settings on the line below it.",
 )  # fmt: skip
 LOSS = Choice(
     "loss",

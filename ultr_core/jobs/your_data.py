@@ -112,7 +112,7 @@ CARRY_ON = Switch(
     "data-carry-on", "Use the last value of the curve for all positions below it", name="carry_on"
 )
 _HANDS_OVER = (
-    "Policy-aware weights replace IPS if lists leave out candidates that other lists of the query "
+    "Policy-aware weights replace IPS if lists leave out candidates that other lists for the query "
     "show."
 )
 WEIGHTS = replace(
@@ -126,8 +126,8 @@ WEIGHTS = replace(
 TRAINED = replace(LEARNER, key="data-learner", help="")
 BY_VALIDATION = Switch(
     "data-validation", "Choose C on held-out clicks", default=True,
-    help="The paper's C trades training errors against simplicity. 15% of the clicked queries are "
-    "held out to choose C and the threshold τ; then the ranker is trained on all clicks.",
+    help="The paper's C trades off training errors against simplicity. 15% of the clicked queries "
+    "are held out to choose C and the threshold τ; then the ranker is trained on all clicks.",
 )  # fmt: skip
 CHOSEN_COST = replace(COST, key="data-cost", label="C", low=1e-6, default=1.0)
 _POSITIVE = replace(CLIP, low=0.001, above=False, default=SHOWN_CLIP)

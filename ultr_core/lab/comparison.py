@@ -77,7 +77,7 @@ class Comparison:
         closed_gap: share of the way from production to skyline (the best linear ranker) that the
             weighted ranker covers; None if the skyline is no better than production.
         notices: sentences about the corpus that a reader should see.
-        asked: whether methods were chosen; each ranker then says how it was trained.
+        asked: whether methods were chosen; if so, each ranker's JSON says how it was trained.
         differences: risk of one method minus that of another, paired by draw, for each pair of
             methods that learn from clicks and have a draw, in the order of ``rankers``.
     """
@@ -250,13 +250,13 @@ def _read_excess(comparison: Comparison) -> str:
     margin = shown.margin
     numbers = f"(test risk {shown.second} against {shown.first}, lower is better)"
     if excess.low == excess.high == 0:
-        return f"Naive and propensity-weighted are the same ranker {numbers}."
+        return f"The naive and weighted rankers are identical {numbers}."
     if excess.side > 0:
         return f"Propensity weighting beats the naive ranker by {margin} {numbers}."
     numbers = f"(test risk {shown.first} against {shown.second}, lower is better)"
     if excess.side < 0:
         return f"The naive ranker beats propensity weighting by {margin} {numbers}."
-    return f"Naive and propensity-weighted cannot be told apart {numbers}: {margin}."
+    return f"The naive and weighted rankers cannot be told apart {numbers}: {margin}."
 
 
 def _read_best(comparison: Comparison) -> str:
@@ -379,7 +379,7 @@ class RiskChange:
         if self.difference == 0:
             return f"{numbers}, the same."
         if self.low is None or self.high is None:
-            return f"{numbers}; one click log has no interval, so this may be chance."
+            return f"{numbers}; one click log gives no interval, so this may be chance."
         size = plus_minus(abs(self.difference), (self.high - self.low) / 2)
         if self.is_noise:
             return f"{numbers}; the difference, {size}, is within the noise."

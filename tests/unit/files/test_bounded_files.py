@@ -290,7 +290,7 @@ def test_texts_of_many_small_parts(start: bytes, repeated: bytes, words: str) ->
 def test_group_sizes_beyond_the_rows_stop_the_reader(tmp_path: Path) -> None:
     (tmp_path / "rows").write_text("1 1:1\n0 1:2\n")
     (tmp_path / "rows.query").write_bytes(gzip.compress(b"999999999\n" * 5_000_000, 1))
-    one_sentence(lambda: load_corpus(tmp_path / "rows"), "adds up to")
+    one_sentence(lambda: load_corpus(tmp_path / "rows"), "add up to")
 
 
 @pytest.mark.parametrize("packed", [False, True])

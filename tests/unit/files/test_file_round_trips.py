@@ -250,7 +250,7 @@ def test_scores_that_do_not_fit(tmp_path: Path, text: str, fault: tuple[object, 
         (
             '{"format": "ultr-lab linear ranker", "version": 1, "feature_ids": [1], '
             '"coefficients": [true]}',
-            ("ranker_number", "number 1", "coefficients", "True"),
+            ("ranker_number", "entry 1", "coefficients", "True"),
         ),
         (
             '{"format": "ultr-lab linear ranker", "version": 1, "feature_ids": [1], '
@@ -260,7 +260,7 @@ def test_scores_that_do_not_fit(tmp_path: Path, text: str, fault: tuple[object, 
         (
             '{"format": "ultr-lab linear ranker", "version": 1, "feature_ids": [1], '
             '"coefficients": [1e999]}',
-            ("ranker_number", "number 1", "coefficients", "inf"),
+            ("ranker_number", "entry 1", "coefficients", "inf"),
         ),
         (
             "SVM-light Version V6.20\n2 # kernel\n" + "0\n" * 9 + "1 1:1\n",

@@ -45,12 +45,12 @@ ROWS = (
     b"# head\n1\tqid:7\t3:.3 1:1e3\n\n0 qid:3 1:-0.2\n0 qid:7 1:0.1\n1 qid:3 1:0.8 # x\n",
 )
 WHOLE = re.compile(
-    "is empty|has only blank lines|has no features in any|adds up to|gzip file|more than 200 times|"
+    "is empty|has only blank lines|has no features in any|add up to|gzip file|more than 200 times|"
     "is a binary file|has no query ids|is a (zip|bzip2|xz|zstandard|Parquet)|UTF-16|"
     "because it is read as one|is compressed twice|accepted, because each is checked"
 )
 IN_TABLES = re.compile(
-    WHOLE.pattern + "|has no (score|weight|line)|contains no scores|corpus \\d+ documents|"
+    WHOLE.pattern + "|has no (score|weight|line)|contains no scores|corpus has \\d+ documents|"
     "no propensity for rank|its first line must name|names the column|: The propensity of rank"
 )
 IN_MODELS = re.compile(

@@ -122,7 +122,8 @@ def test_checks_are_of_the_weights_that_train(corpus: Corpus, joined: JoinedLog)
         assert found.finding("largest_weight").value == pytest.approx(u[log.clicks > 0].max())
         size = (log.clicks @ u) ** 2 / (log.clicks @ u**2)
         assert found.finding("effective_sample_size").value == pytest.approx(size)
-        assert f"weighs {u[log.clicks > 0].max():,.3g}" in found.finding("largest_weight").sentence
+        told = found.finding("largest_weight").sentence
+        assert f"has weight {u[log.clicks > 0].max():,.3g}" in told
     keys = {f.key for f in inspect_together(joined, corpus, CURVE, estimator=SHRUNKEN).findings}
     unclipped = inspect_together(joined, corpus, CURVE, estimator=SHRUNKEN, clip=0.5)
     assert {f.key for f in unclipped.findings} == keys
