@@ -149,7 +149,9 @@ TREE_NUMBERS = Limit(
 )
 """Of a LightGBM model, its settings included."""
 
-TREES = Limit(20_000, "trees", "each takes a few kilobytes and a separate step", "grow fewer trees")
+TREES = Limit(
+    20_000, "trees", "each takes a few kilobytes and needs a separate step", "grow fewer trees"
+)
 """Of a LightGBM model; rankers have hundreds."""
 
 ROWS_WITHOUT_FEATURES = Limit(

@@ -39,10 +39,11 @@ SCHEMES: tuple[Scheme, ...] = ("balanced", "team-draft", "probabilistic")
 SCHEME = Choice(
     "scheme", "Interleaving",
     dict(zip(SCHEMES, ("Balanced (paper)", "Team draft", "Probabilistic"), strict=True)),
-    help="Balanced: the lists take turns, judged by clicks down to the same depth in both. "
-    "Team draft: each ranker picks in turn, judged by whose picks are clicked. Probabilistic: each "
-    "place is filled by one of the rankers at random, most often with a document it ranks high; a "
-    "click counts for the ranker more likely to have put the document there.",
+    help="Balanced: the lists take turns; clicks are counted down to the same depth in both. "
+    "Team draft: the rankers pick in turn; a click counts for the ranker that picked the document. "
+    "Probabilistic: each place is filled by one of the rankers at random, most often with a "
+    "document it ranks high; a click counts for the ranker more likely to have put the document "
+    "there.",
 )  # fmt: skip
 
 SOFTMAX = 3
@@ -105,8 +106,8 @@ class Interleaved:
         if other := wanted.keys() - set(self.documents):
             first = next(document for document in wanted if document in other)
             raise InputError(
-                f"Document {quoted(first)} was clicked but not shown; give clicks on documents in "
-                "the interleaved list.",
+                f"Document {quoted(first)} was clicked but not shown; give only clicks on "
+                "documents in the interleaved list.",
                 "not_shown",
             )
         places = [place for place, document in enumerate(self.documents) if document in wanted]
@@ -416,8 +417,8 @@ def every_interleaving(
         if not path:
             return
     raise InputError(
-        f"These lists have more than {MOST_WAYS:,} interleavings; enumerate shorter ones, or draw "
-        "some with interleaved().",
+        f"These lists have more than {MOST_WAYS:,} interleavings; use shorter lists, or draw some "
+        "interleavings with interleaved().",
         "ways",
     )
 

@@ -240,7 +240,7 @@ _JUDGES: Mapping[Scheme, Callable[..., Judged]] = MappingProxyType(
 
 
 FAIR = (
-    "Random clicks act as a fair coin under team draft; under balanced and probabilistic "
+    "Random clicks act like a fair coin under team draft; under balanced and probabilistic "
     "interleaving they can favour one of the two rankings."
 )
 """What the sign test takes for granted; claim R18 enumerates it."""
@@ -287,15 +287,16 @@ class Contest:
     def null_sentence(self) -> str:
         """What a result without a difference would have looked like."""
         if self.test.decided == 0:
-            return "Without decided queries there is no evidence about which is better."
+            return "Without decided queries there is no evidence about which ranker is better."
         n = self.test.decided
         fewest, most = wins_by_chance(n)
         return (
             f"Of {counted(self.queries, 'query', 'queries')}, {self.without_click:,} had no "
             f"clicks, {counted(self.test.ties, 'was a tie', 'were ties')} and "
-            f"{counted(n, 'was', 'were')} decided. If a fair coin had decided, each would win "
-            f"about half of these: {n / 2:,.0f}. At least 95 of 100 such experiments would have "
-            f"{fewest:,} to {counted(most, 'win')}, for which p is above 0.05. "
+            f"{counted(n, 'was', 'were')} decided. If a fair coin had decided, each ranker "
+            f"would have won about half of these: {n / 2:,.0f}. At least 95 of 100 such "
+            f"experiments would have {fewest:,} to {counted(most, 'win')}, for which p is above "
+            "0.05. "
             f"This one had {counted(self.test.wins, 'win')}. {FAIR}"
         )
 

@@ -168,7 +168,7 @@ class Lab:
     # Clicks, and what they say about rankers that saw none of them.
 
     def training_log(self, draw: int = 0) -> ClickLog:
-        """The simulated clicks from one draw on the training queries, which a picture needs."""
+        """The simulated clicks from one draw, on the training queries; pictures need no others."""
         return self.remember(
             self.cell("training_log", LOG_FIELDS, draw),
             lambda lab: simulate_training_log(lab.world(), lab.settings, draw),
@@ -184,7 +184,7 @@ class Lab:
         )
 
     def picture(self) -> RiskPicture:
-        """Estimated against true risk, from the first click log; computed one at a time."""
+        """Estimated against true risk, from the first click log; one is computed at a time."""
 
         def draw(lab: Lab) -> RiskPicture:
             world, family = lab.world(), lab.family()
@@ -198,7 +198,7 @@ class Lab:
         return self.cell("picture", WEIGHTED_FIELDS)
 
     def first_picture(self) -> RiskPicture:
-        """`picture` or, until that has been computed, what it shows first."""
+        """`picture` or, until it has been computed, the part that is shown first."""
         found: RiskPicture | None = self.peek(self.picture_cell())
         if found is not None:
             return found
@@ -249,7 +249,7 @@ class Lab:
         return self.cell("checks", WEIGHTED_FIELDS)
 
     def needs(self, cell: Cell) -> tuple[Cell, ...]:
-        """Slow cells that this cell depends on, to be sent along to another process."""
+        """Slow cells that this cell depends on, to be sent with it to another process."""
         if cell.kind != "checks":
             return ()
         lab = replace(self, settings=cell.settings, corpus=cell.corpus)
@@ -263,8 +263,8 @@ class Lab:
     ) -> Comparison:
         """The comparison of rankers over all draws and methods, or those in ``done``.
 
-        ``done`` are pairs (draw, method); ``methods``: keys of ``LINEAR_METHODS`` or
-        ``TREE_METHODS``, None for those in every comparison. Trains what has not been trained yet.
+        done: pairs (draw, method). methods: keys of ``LINEAR_METHODS`` or ``TREE_METHODS``, None
+        for the methods in every comparison. Trains what has not been trained yet.
         """
         chosen = CLICK_METHODS if methods is None else methods
         trained: dict[str, list[TrainedMethod]] = {method: [] for method in chosen}
@@ -291,7 +291,7 @@ class Lab:
         )
 
     def swap_limit(self, design: SwapDesign, users: ClickModel | None = None) -> FloatArray:
-        """The limit of a design's swap estimate, float64 [K]; NaN below the longest list.
+        """The limit of a design's swap estimate, float64 [K]; NaN at ranks beyond the longest list.
 
         Only the ranks of the design matter.
         """

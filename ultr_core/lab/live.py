@@ -107,7 +107,7 @@ class LiveDesign:
     def __post_init__(self) -> None:
         """Check the design."""
         set_checked(self, LIVE_FIELDS)
-        remain = ", so that days remain for training"
+        remain = ", so that at least one day remains for training"
         lowest = ", the lowest rank it is swapped with"
         set_checked(
             self,

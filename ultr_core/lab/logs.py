@@ -54,7 +54,7 @@ def assumed_curve(settings: Settings) -> MeasuredCurve:
 
 
 def mistaken_curve(settings: Settings) -> MeasuredCurve:
-    """What the learner wrongly assumes; another power law if its assumption is right.
+    """The curve that the learner wrongly assumes; another power law if its assumption is right.
 
     That is (1/r)^η′ with η′ = 1 if a curve is given, 1.5 η for 0 < η <= 1.3, and 0.5 otherwise.
     """
@@ -80,8 +80,8 @@ def curve_notices(settings: Settings, longest_list: int | None = None) -> tuple[
         else f"but lists go down to rank {longest_list}"
     )
     return tuple(
-        f"{CURVES[name].label} has ranks 1 to {len(values)}, {lists}: from rank {len(values) + 1} "
-        f"down, the value at rank {len(values)}, {values[-1]:.3g}, is used."
+        f"{CURVES[name].label} covers ranks 1 to {len(values)}, {lists}: from rank "
+        f"{len(values) + 1} down, the value at rank {len(values)}, {values[-1]:.3g}, is used."
         for name, values in settings.curves.items()
         if longest_list is None or len(values) < longest_list
     )
@@ -120,7 +120,7 @@ def require_usual(settings: Settings, *fields: Choice | Number) -> None:
             value = field.shown(getattr(settings, field.name))
             also = " or a simulated log" if field in (USERS_FIELD, CONTINUATION_FIELD) else ""
             raise InputError(
-                f"Only a comparison of rankers{also} can have {field.label} = {value}; everything "
+                f"Only a comparison of rankers{also} can use {field.label} = {value}; everything "
                 f"else needs {field.shown(field.default)}.",
                 field.name,
             )
@@ -264,7 +264,7 @@ def simulate_logs(
 
 
 def simulate_training_log(world: World, settings: Settings, draw: int = 0) -> ClickLog:
-    """The clicks on the training queries alone, as `simulate_logs` makes them.
+    """The clicks on the training queries alone, the same as from `simulate_logs`.
 
     If nothing is trained, the clicks on the validation queries need not be simulated.
     """

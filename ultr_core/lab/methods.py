@@ -37,7 +37,7 @@ LOG_FIELDS = (
 """Settings that a click log depends on; the naive ranker depends on nothing else."""
 
 WEIGHTED_FIELDS = (*LOG_FIELDS, "assumed_eta", "assumed_curve")
-"""Settings on which everything that divides by an assumed propensity depends."""
+"""Settings that affect everything that divides by an assumed propensity."""
 
 
 @lru_cache(maxsize=4_096)
@@ -175,7 +175,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "clipped",
                 "Clipped",
-                "Propensity-weighted with propensities raised to at least τ; τ and C are chosen "
+                "The same ranking SVM with propensities raised to at least τ; τ and C are chosen "
                 "on the validation clicks.",
                 WEIGHTED_FIELDS,
                 ESTIMATORS["clipped"],
@@ -183,8 +183,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "direct",
                 "Direct",
-                "The same ranking SVM on relevance fitted to the clicks by least squares, with "
-                "the features and the logging ranker's score.",
+                "The same ranking SVM, trained on relevance fitted to the clicks by least squares "
+                "from the features and the logging ranker's score.",
                 WEIGHTED_FIELDS,
                 ESTIMATORS["direct"],
                 asked=True,
@@ -247,7 +247,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 "hindsight-doubly-robust",
                 "Hindsight doubly robust",
                 "Doubly robust, with hindsight propensities and relevance fitted to the "
-                "clicks with none above them.",
+                "clicks that have no clicks above them.",
                 WEIGHTED_FIELDS,
                 ESTIMATORS["hindsight-doubly-robust"],
                 asked=True,
@@ -272,8 +272,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "two-towers-additive",
                 "Two towers, additive",
-                "The same regression with a number for each rank added to the log odds; needs no "
-                "propensities.",
+                "The same regression with a number for each rank added to the log odds; it needs "
+                "no propensities.",
                 LOG_FIELDS,
                 trainer=_towers("additive"),
                 asked=True,
@@ -298,8 +298,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "skyline",
                 "Full information (skyline)",
-                "Ranking SVM trained on all training labels: the best linear ranker, as perfect "
-                "feedback would give it.",
+                "Ranking SVM trained on all training labels: the best linear ranker, which perfect "
+                "feedback would give.",
                 WORLD_FIELDS,
                 ranker=lambda world: world.skyline,
             ),

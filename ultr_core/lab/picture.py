@@ -110,7 +110,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class EstimatedRisks:
-    """What one estimator says about every ranker in the family.
+    """One estimator's results for all rankers in the family.
 
     Attributes:
         value: float64 [rankers], the estimate from the log.
@@ -118,7 +118,7 @@ class EstimatedRisks:
         asked for.
         expected: float64 [rankers], its exact expectation; NaN likewise.
         kendall: Kendall's tau between ``value`` and the true risk.
-        kendall_expected: the same for ``expected``, as infinite data would give.
+        kendall_expected: the same for ``expected``, its value for infinite data.
         effective_sample_size: (sum of weights)^2 / sum of squared weights, over clicks.
         largest_weight: largest weight of one click in the log.
         difference_low, difference_high: float64 [rankers], the 95% interval for the estimate minus
@@ -164,7 +164,7 @@ class RiskPicture:
 
     @property
     def weights_alike(self) -> bool:
-        """Whether all clicks weigh the same, so that the effective sample size is their number."""
+        """Whether all clicks have equal weights; their number is then the effective sample size."""
         return math.isclose(self.weighted.effective_sample_size, self.clicks)
 
     def preferred(self, estimates: EstimatedRisks) -> tuple[str, bool]:
@@ -181,10 +181,9 @@ class RiskPicture:
             with_minus(f"{each.kendall:.2f}") for each in (self.weighted, self.naive)
         )
         return (
-            f"{counted(self.clicks, 'click orders', 'clicks order')} the {len(self.kinds)} rankers "
-            "with Kendall's τ = "
-            f"{weighted} when each click is weighted by 1/p, and with τ = {naive} when "
-            "clicks are unweighted; 1 is the true order."
+            f"Ordered by estimates from {counted(self.clicks, 'click')}, the {len(self.kinds)} "
+            f"rankers have Kendall's τ = {weighted} when each click is weighted by 1/p, and "
+            f"τ = {naive} when clicks are unweighted; 1 is the true order."
         )
 
 

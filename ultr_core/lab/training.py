@@ -167,9 +167,9 @@ def usable_clips(estimator: Estimator, log: ClickLog, belief: Belief) -> tuple[f
 
 @dataclass(frozen=True, eq=False)
 class TrainedMethod:
-    """One method trained on one draw of clicks: small, without the corpus.
+    """One method trained on one draw of clicks; small, because it does not keep the corpus.
 
-    ``cost`` is the C (of trees, their number) and ``clip`` the tau that validation chose, ``gap``
+    ``cost`` is the C (for trees, their number) and ``clip`` the tau that validation chose, ``gap``
     the relative duality gap of the fit, ``clicks`` and ``query_draws`` the size of the training
     log; ``estimator`` is the key of the estimator that weighted the clicks, and ``by_rank`` the
     test of a fitted relevance.

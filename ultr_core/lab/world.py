@@ -146,7 +146,7 @@ def test_risks(world: World, rankers: Sequence[LinearRanker]) -> list[TestRisk]:
 
 @one_blas_thread()
 def build_world(settings: Settings, splits: CorpusSplits | None = None) -> World:
-    """Build the world of ``settings``, on ``splits`` or on the built-in corpus.
+    """Build the world for ``settings``, on ``splits`` or on the built-in corpus.
 
     Only the settings in ``WORLD_FIELDS`` matter. The production ranker and the skyline are
     trained here (section 7.1 of the paper).

@@ -3,8 +3,8 @@
     ranker = fit_ranker(corpus, weights, cost=10)
     ranker.certificate.gap, ranker.score(test_corpus)
 
-``objective`` and ``pair_sums`` know only scores; ``newton``, ``augmented_lagrangian`` and
-``solver`` know neither corpora nor clicks; ``ranker`` joins them.
+``objective`` and ``pair_sums`` use only scores; ``newton``, ``augmented_lagrangian`` and
+``solver`` use neither corpora nor clicks; ``ranker`` combines them.
 """
 
 from typing import TYPE_CHECKING

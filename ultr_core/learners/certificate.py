@@ -54,8 +54,8 @@ class Certificate:
         """What the certificate says, in words."""
         if self.measure != DUALITY_GAP:
             return (
-                f"Certificate: the training objective is {self.primal:.4g}, at a {self.measure} of "
-                f"{self.gap:.2g}."
+                f"Certificate: the training objective is {self.primal:.4g}, with a {self.measure} "
+                f"of {self.gap:.2g}."
             )
         return (
             f"Certificate: the training objective is {self.primal:.4g}, and no ranker of this kind "

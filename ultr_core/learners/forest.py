@@ -160,7 +160,8 @@ def _trees(blocks: list[str], features: int, name: str) -> Iterator[Tree]:
         if not good:
             raise InputError(
                 f"Tree {number} of {name} is damaged, or of an unsupported kind (linear "
-                f"trees, categories, zeros as missing values, over {_DEEPEST:,} decisions deep).",
+                "trees, categories, zeros as missing values, trees over "
+                f"{_DEEPEST:,} decisions deep).",
                 "tree_model",
             )
         yield tree

@@ -89,21 +89,22 @@ class Learner:
     key, label: its stable name, and the name that readers see. words: what it minimises, in one
     sentence. source: where it comes from. fit: trains with one C. objective: what ``fit``
     minimises, written again in the simplest form, because tests compare each fit with it. worked:
-    margin and loss of a pair, worked out by hand, at two or more margins, one of them between 0 and
-    1: a document with that score that was clicked once, and a document with score 0 that was not; n
-    = C = 1. paths: trains with several values of C, if it can do better than one fit after another.
+    two or more margins, one of them between 0 and 1, each with the loss worked out by hand for a
+    document with that score that was clicked once and an unclicked document with score 0; n = C =
+    1. paths: trains with several values of C, if it can do better than one fit after another.
     costs: values of C from which validation chooses.
 
-    from_pairs: whether it learns from pairs of documents of a query, so that it learns nothing from
-    a query with one candidate. level: whether it also fits a number that is added to every score,
-    and so is not part of its ranker; its objective takes that as one more coefficient, the last.
+    from_pairs: whether it learns from pairs of documents for a query, so that it learns nothing
+    from a query with one candidate. level: whether it also fits a number that is added to every
+    score, and so is not part of its ranker; its objective takes that number as its last
+    coefficient.
 
     The objective is 1/2 w.w + (C / n) times a loss of the weighted documents, where n
     is ``weights.clicks``: the larger C, the closer the fit to the clicks. The loss of several
     queries is the sum of their losses. The part that depends on w is linear in the weights, up to a
     term without them, so unbiased weights leave it unbiased (section 4).
 
-    Its rankers are `LinearRanker`; a certificate other than the duality gap names its ``measure``.
+    Each ranker is a `LinearRanker`; a certificate other than the duality gap names its ``measure``.
     """
 
     key: str

@@ -142,8 +142,8 @@ def check_features(ranges: FeatureRanges, ids: NDArray[np.int64]) -> None:
     if len(sizes) and sizes[worst] > LARGEST_FEATURE:
         raise InputError(
             f"Feature {ids[worst]} ranges from {ranges.low[worst]:g} to {ranges.high[worst]:g} in "
-            "the training queries, but no fit can be certified beyond "
-            f"{LARGEST_FEATURE:g} in size; rescale the feature."
+            "the training queries, but no fit can be certified for absolute values above "
+            f"{LARGEST_FEATURE:g}; rescale the feature."
         )
 
 

@@ -83,10 +83,11 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Progress:
-    """What a callback receives after each iteration; ``coefficients`` are the best so far.
+    """What a callback receives after each iteration.
 
-    primal: the objective there; dual: a lower bound on its minimum. gap: what the certificate
-    measures. ``constraint`` is what the cutting plane added, None for other solvers.
+    coefficients: the best so far; primal: the objective for these; dual: a lower bound on its
+    minimum. gap: the quantity that the certificate measures. constraint: the one added by the
+    cutting-plane solver, None for other solvers.
     """
 
     iteration: int

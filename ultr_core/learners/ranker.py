@@ -59,13 +59,13 @@ class LinearModel:
 
 
 def score_many(models: Sequence[LinearModel], corpus: Corpus) -> NDArray[np.float64]:
-    """Scores [models, documents]; features are read once, and each row equals ``score``.
+    """Scores [models, documents]; features are read once, and each row equals that from ``score``.
 
     Raises InputError as ``LinearModel.score`` does, and if there is no model.
     """
     if isinstance(models, LinearModel):
         raise InputError(
-            "One ranker was given where several are expected; put it into a list.", "one_ranker"
+            "One ranker was given where several are expected; put it in a list.", "one_ranker"
         )
     models = list(models)
     _check_corpus(corpus)

@@ -131,7 +131,7 @@ JOINS: Mapping[str, Join] = MappingProxyType(
 
 @dataclass(frozen=True, eq=False)
 class TowerRows:
-    """Impressions and clicks for documents at ranks.
+    """Impressions and clicks of each document at each rank.
 
     features: [documents, features], dense or sparse. document: int64 [rows], from 0. rank: int64
     [rows], from 1. impressions, clicks: float64 [rows]; expected clicks need not be whole.
@@ -188,7 +188,7 @@ class Towers:
     join: how the towers are combined. coefficients w [features], constant c. bias: float64 [K], b
     of ranks 1, 2, ...; -inf where nothing was clicked. ridge: the penalty. objective: the minimum,
     and gradient: the norm of its gradient, both per click and with features in units of their root
-    mean square; steps: how many it took.
+    mean square; steps: how many the fit took.
     """
 
     join: Join
@@ -212,7 +212,7 @@ class Towers:
         return self.join.log_odds(s[rows.document], self._bias_at(rows.rank))
 
     def loss(self, rows: TowerRows) -> float:
-        """Minus the log likelihood of rows, per click; ranks with b = -inf do not count."""
+        """Minus the log likelihood of the rows, per click; ranks with b = -inf do not count."""
         rows = rows.among(np.isfinite(self._bias_at(rows.rank)))
         return _loss(rows, self.log_odds(rows)) / max(float(rows.clicks.sum()), 1.0)
 
@@ -242,7 +242,7 @@ def fit_towers(
 ) -> Towers:
     """Fit both towers or, without ``position``, only the relevance tower, with b = 0.
 
-    By Fisher scoring, which for the additive form is Newton's method, with steps halved until the
+    Uses Fisher scoring, which for the additive form is Newton's method; steps are halved until the
     objective falls. A rank without a click has b = -inf; its rows say nothing about relevance.
 
     ridge: above 0. initial: a fit to these rows with another penalty, to start from. Raises
@@ -458,10 +458,10 @@ def select_towers(
 def ranks_apart(log: ClickLog, last_rank: int = LAST_RANK) -> IntArray:
     """Number of the part that each rank belongs to, int64 [K], from 0.
 
-    Ranks share a part if documents shown at several ranks link them. With a free relevance of each
+    Ranks share a part if documents shown at several ranks link them. With a free relevance for each
     document, clicks identify b up to one constant for each part (Chen et al., 2023; Hager et al.,
-    2025): adding it to b there, and subtracting it from the relevance of the documents shown
-    there, leaves every click probability unchanged.
+    2025): adding a constant to b in a part, and subtracting it from the relevance of the documents
+    shown there, leaves every click probability unchanged.
     """
     parts = document_links(displays_of_logs([log]), last_rank).by_display
     _, number = np.unique(parts, return_inverse=True)

@@ -100,13 +100,13 @@ class Exercise:
     Attributes:
         question: the task.
         answer: name of the correct number.
-        unit: what the answer counts, for the label of its field; may follow the answer.
+        unit: what the answer counts, for the label of its field; it may be typed after the answer.
         tolerance: largest distance that counts as right, as a share of the answer.
         mistakes: recognised wrong answers, each with its hint.
         hint: for any other wrong answer.
         solution: how to reach the answer, and the answer.
         share: whether the answer is a share, and on which scale the question asks for it; such an
-        answer is right both as a fraction and in percent.
+        answer is right both as a fraction and as a percentage.
     """
 
     question: str

@@ -116,7 +116,7 @@ class Guess:
 
 @dataclass(frozen=True)
 class Door:
-    """A link to a page in an exact state, with what to look for there.
+    """A link to a page in an exact state, and what to look for there.
 
     ``changes`` adds settings to the lesson's own; ``state`` sets the controls of that page, by
     their names in a link.
@@ -143,7 +143,7 @@ class Door:
 
 @dataclass(frozen=True)
 class Lesson:
-    """One lesson; it computes its numbers with a lab at its own settings.
+    """One lesson; it computes its numbers with a lab that has its own settings.
 
     Attributes:
         key: short name, for files and tests.

@@ -82,8 +82,8 @@ def _of_sign(estimator: Estimator, whole: Estimate, on_shown: float) -> tuple[Fi
         return ()
     words = (
         f"On candidates that were shown, {estimator.label} gives a difference of {on_shown:.2f} "
-        f"in risk from what users saw; including those never shown, which no click judges, it "
-        f"gives {whole.value:.2f}, with the opposite sign. Test the ranker on users, or log "
+        f"in risk from what users saw; with those never shown, for which there are no clicks, it "
+        f"gives {whole.value:.2f}, which has the opposite sign. Test the ranker on users, or log "
         "longer lists."
     ).replace(" -", " \N{MINUS SIGN}")
     return (Finding.of_file(*_OF_SIGN, whole.value, "warning", words),)

@@ -42,7 +42,7 @@ MOST_CANDIDATES = 10_000
 MOST_CLIPPED = 0.5
 """Share of the clicked rows that a threshold may change before the estimate promises nothing."""
 _FIT_TAKEN_AS_KNOWN = (
-    "intervals by session take the fitted relevance as known and are too narrow; judge by IPS or "
+    "intervals by session treat the fitted relevance as known and are too narrow; judge by IPS or "
     "Clipped"
 )
 
@@ -50,7 +50,7 @@ _UNKNOWN = (
     "This holds only if the ranker was not trained on these clicks. Scores by fold are an "
     "exception: each query is scored by a ranker trained on other queries."
 )
-_UNTESTED = "candidates that were never shown decide the sign, and no click tests them"
+_UNTESTED = "candidates that were never shown decide the sign, and there are no clicks to test them"
 _IF_RIGHT = "The propensities are assumed to be correct."
 
 
@@ -71,7 +71,7 @@ class Gate:
 
     @property
     def misses(self) -> float:
-        """Share of logs in which one candidate's bound may be too low; all candidates share it."""
+        """Share of logs in which one candidate's bound may be too low: its part of ``PROMISE``."""
         return PROMISE / self.candidates
 
     @property
@@ -158,8 +158,8 @@ def gate(
     scores [documents]; clip, judge, agreement: as in `compare_with_shown`. trained: whether the
     ranker was trained on these clicks, None if that is unknown, which the answer then says.
     candidates: how many rankers were judged on these clicks before this one was chosen, each at 1 /
-    candidates of ``PROMISE`` (Bonferroni). declined: why the clicks must not be used, known to the
-    caller.
+    candidates of ``PROMISE`` (Bonferroni). declined: the caller's reason why the clicks must not
+    be used.
 
     Without an interval, if `RankerDifference` gives no verdict, or if the estimate ignores
     propensities, no ranker passes. Raises InputError as `compare_with_shown` does, and for

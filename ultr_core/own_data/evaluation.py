@@ -511,7 +511,7 @@ def _report(
 def no_click(log: ClickLog) -> str:
     """Why a log without clicks gives no estimate, in one sentence."""
     draws = counted(log.query_draws, "presentation")
-    return f"There is no click in {draws}, so nothing can be estimated."
+    return f"There are no clicks in {draws}, so nothing can be estimated."
 
 
 def _true_quality(

@@ -76,12 +76,13 @@ def require_continuation(continuation: float, method: str, log: ClickLog) -> Non
         )
     if method not in ("", _HINDSIGHT.key):
         raise InputError(
-            f"λ is used by hindsight propensities, not by the method {method}; leave one out.",
+            f"λ is used by hindsight propensities, not by the method {method}; leave out one of "
+            "the two.",
             "method",
         )
     if log.context_is_given or not log.context.any():
         raise InputError(
-            "The log has no clicks below another in the same presentation, so λ has no effect "
+            "The log has no click below another click in the same presentation, so λ has no effect "
             "on it; count the log by clicks above.",
             "continuation",
         )
@@ -112,8 +113,8 @@ def default_estimator(
         return usual, ()
     told = (
         f"{found.lists_in_words} candidates that other lists for the same query show, so "
-        f"{_BY_DOCUMENT.label} replaces {usual.label}: it divides by the mean examination of a "
-        "document over all presentations."
+        f"{_BY_DOCUMENT.label} is used instead of {usual.label}: it divides by the mean "
+        "examination of a document over all presentations."
     )
     return _BY_DOCUMENT, (told,)
 
@@ -383,7 +384,7 @@ def logger_feature(
         able = [key for key in FIT_METHODS if ESTIMATORS[key].fits_relevance]
         raise InputError(
             f"Scores of the logging ranker can be used only with the method {' or '.join(able)}, "
-            f"which fits relevance, not with {estimator.key}; leave one out."
+            f"which fits relevance, not with {estimator.key}; leave out one of the two."
         )
     values = scores_for(corpus, scores)
     require_finite_scores(values, "the logging ranker")

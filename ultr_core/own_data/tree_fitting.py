@@ -206,7 +206,7 @@ def fit_trees_by_position_from_log(
 def tree_fold_scores(
     corpus: Corpus, log: ClickLog, fit: TreeFit, *, seed: int = 0
 ) -> NDArray[np.float64]:
-    """Scores [documents] of each query from trees that were grown without that query's fold.
+    """Scores [documents] for each query from trees that were grown without that query's fold.
 
     Like `fold_scores`, with the number of trees and the threshold of ``fit``.
     """

@@ -254,7 +254,7 @@ def hinge_bound(evidence: Evidence) -> Finding:
     tightest = min(ratios, key=lambda label: ratios[label])
     finite = min(ratios[tightest], float(np.finfo(float).max))
     return Finding(
-        f"The bound is tightest for the {tightest} ranker, where the hinge loss is "
+        f"The bound is tightest for the {tightest} ranker, for which the hinge loss is "
         f"{finite:.3g} times the weighted ranks.",
         finite,
         "≥",
@@ -295,7 +295,7 @@ def naive_special_case(evidence: Evidence) -> Finding:
     changed = int(evidence.log.clicks[evidence.assumed_curve.at(evidence.log.rank) < 1].sum())
     return Finding(
         f"The two weight vectors are equal; without clipping "
-        f"{counted(changed, 'click weighs', 'clicks weigh')} more than 1 and the largest weight "
+        f"{counted(changed, 'click has', 'clicks have')} a weight above 1, and the largest weight "
         f"of a document is {unclipped.values.max():,.4g}.",
         worst,
     )
@@ -382,7 +382,7 @@ def small_simulation(evidence: Evidence) -> Finding:
             error = max(found.standard_error, 1e-9 * max(exact, 1.0))
             worst = max(worst, distance / error)
     return Finding(
-        f"Over {USERS:,} users, each of {2 * len(world.click_weights)} averages is within "
+        f"Over {USERS:,} users, each of the {2 * len(world.click_weights)} averages is within "
         f"{worst:.2f} standard errors of its expectation.",
         worst,
         tolerance=MOST_STANDARD_ERRORS,
@@ -414,7 +414,7 @@ def errors_fall(evidence: Evidence) -> Finding:
         )
     return Finding(
         f"From {USERS_OF_SLOPE[0]:,} to {USERS_OF_SLOPE[-1]:,} users the error falls from "
-        f"{found.error[0]:.3g} to {found.error[-1]:.3g}, a slope of "
+        f"{found.error[0]:.3g} to {found.error[-1]:.3g}, with a slope of "
         f"{with_minus(f'{found.slope:.3f}')}.",
         found.slope,
         "=",
