@@ -46,7 +46,7 @@ _ALL = (
     Number(
         "assumed_eta", "Assumed bias η′", 0.0, 2.0, default=1.0, symbol="η′", decimals=2, step=0.05,
         help="The severity the learner assumes: each click is weighted by 1/p with p = (1/r)^η′. "
-        "If it equals η, the weights are correct; 0 is the naive learner.",
+        "If it equals η, the weights are correct; 0 gives the naive learner.",
     ),
     Number(
         "clicks", "Number of clicks n", 10, 5_000_000, default=170_000, symbol="n",
@@ -92,8 +92,8 @@ USERS_FIELD = Choice(
     },
     name="users",
     help="How users click. Trusting users have their own curve and noise, so η, η′, ε₊, ε₋ and "
-    "given curves have no effect, and weights divide by the users' own examination. Leaving users "
-    "continue after a click only with probability λ; before that, all settings act as with "
+    "given curves have no effect, and clicks are divided by the users' own propensities. Leaving "
+    "users continue after a click only with probability λ; before that, all settings act as with "
     "position bias.",
 )  # fmt: skip
 """Written out, for help must not wait for NumPy; the keys of `ultr_core.users.USERS`."""
@@ -114,7 +114,7 @@ LOGGER_FIELD = Choice(
 
 SHOWN_FIELD = Number(
     "shown", "List length k", 1, 1_000_000, default=1_000_000, symbol="k",
-    help="The number of documents in a list. Nobody sees the documents below that rank.",
+    help="The number of documents in a list. Nobody sees the documents below rank k.",
 )  # fmt: skip
 
 CONTINUATION_FIELD = Number(
@@ -148,7 +148,7 @@ ALL_FIELDS: tuple[Field, ...] = (*SETTING_FIELDS, *FURTHER_FIELDS)
 class Settings:
     """All parameters of one world, quantised and validated on construction.
 
-    ``curve`` is the users' examination and ``assumed_curve`` what the learner assumes: numbers for
+    ``curve`` is the users' examination and ``assumed_curve`` the learner's assumption: numbers for
     ranks 1, 2, ... that replace (1/r)^η and (1/r)^η′; empty for the power laws. ``users`` is a key
     of ``USERS``, ``logger`` one of ``LOGGERS``, ``shown`` the length k of its lists, and
     ``continuation`` the λ of users who leave after a click.
@@ -221,7 +221,7 @@ class Settings:
         return _IDLE[self.users]
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values by name, in the order of the sliders; other fields only if not default."""
+        """Plain values by name, in slider order; other fields are omitted at their defaults."""
         curves = {name: list(values) for name, values in self.curves.items()}
         found = {**self.numbers, **curves, **self.further}
         if CONTINUATION_FIELD.name not in self.idle:

@@ -182,7 +182,7 @@ def watch_user(
     """
     if not 1 <= (whole_or_none(number) or 0) <= MOST_USERS:
         raise InputError(
-            f"There is no user {in_brief(number)}; they are numbered 1 to {MOST_USERS:,}."
+            f"There is no user {in_brief(number)}; users are numbered 1 to {MOST_USERS:,}."
         )
     users = world.users
     chance = _chance(world.query.size, number - 1, seed).random((1, 2, world.query.size))

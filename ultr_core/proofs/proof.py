@@ -295,7 +295,7 @@ def _sentence(walk: Walk, walks: int) -> str:
         return f"Every step holds, but an enumeration differs from its closed form by {worst:.4g}."
     *others, last = map(str, walk.failing)
     lines = f"Lines {', '.join(others)} and {last} fail" if others else f"Line {last} fails"
-    return f"{lines}: the largest step is off by {worst:.4g}. More data does not remove this error."
+    return f"{lines}: the worst step is off by {worst:.4g}. More data does not remove this error."
 
 
 def _registered(name: str) -> Proof:

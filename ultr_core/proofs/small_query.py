@@ -83,7 +83,7 @@ def ranking_from_letters(text: str, name: str, size: int | None = None) -> tuple
     if sorted(letters) != list(LETTERS[:wanted]):
         raise InputError(
             f"The {name} ranking “{text.strip()[:40]}” must name each of the letters "
-            f"{LETTERS[0]} to {LETTERS[wanted - 1]} once, from the top of the list."
+            f"{LETTERS[0]} to {LETTERS[wanted - 1]} once, in order from the top."
         )
     return tuple(letters.index(letter) + 1 for letter in LETTERS[:wanted])
 

@@ -95,8 +95,8 @@ class SmallWorld:
         for rank, (p, q) in enumerate(zip(self.examination, self.assumed, strict=True), start=1):
             if p > 0 and q == 0:
                 raise InputError(
-                    f"The assumed curve is 0 at rank {rank} but users look there; a click at that "
-                    "rank would have no weight, so the assumed number must be above 0."
+                    f"The assumed curve is 0 at rank {rank}, but users look there; a click at that "
+                    "rank would have no weight, so the assumed value must be above 0."
                 )
 
     @cached_property
@@ -136,7 +136,7 @@ class SmallWorld:
 
     @cached_property
     def clean(self) -> SmallWorld:
-        """The same world without click noise: an examined document is clicked iff relevant."""
+        """The same world without click noise: examined documents are clicked iff relevant."""
         broken = tuple(name for name in self.broken if name != "trust")
         return replace(self, eps_plus=Fraction(1), eps_minus=Fraction(0), broken=broken)
 
@@ -152,7 +152,7 @@ class SmallWorld:
 
     @cached_property
     def scores(self) -> tuple[Fraction, ...]:
-        """Scores s_d [documents] that give the ranking S_1, neighbours ``gap`` apart."""
+        """Scores s_d [documents] that give the ranking S_1, with neighbours ``gap`` apart."""
         gap = Fraction(0) if "tied-scores" in self.broken else self.gap
         return tuple(gap * (self.query.size - rank) for rank in self.query.new)
 
@@ -161,7 +161,7 @@ class SmallWorld:
         return replace(self, broken=names)
 
     def to_query(self) -> str:
-        """URL query string of the differences from the default world; ``from_query`` reads it."""
+        """URL query string with the differences from the default world; ``from_query`` reads it."""
         content = {
             "list": letters_from_ranking(self.query.presented),
             "relevant": "".join(
@@ -227,7 +227,7 @@ def power_law_fractions(eta: float, size: int) -> tuple[Fraction, ...]:
         Fraction(round(scale * rank ** -float(eta)), scale) for rank in range(1, size + 1)
     )
     if not all(rounded):
-        raise InputError(f"η is {eta:g}; with {size} candidates its last propensity rounds to 0.")
+        raise InputError(f"η is {eta:g}; with {size} candidates the last propensity rounds to 0.")
     return rounded
 
 

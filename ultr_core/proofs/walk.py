@@ -42,9 +42,9 @@ class Line:
         relation: how it follows from the line above.
         value: the line's formula evaluated as written, in up to three ways.
         assumes: the assumption that the step uses, in words, or "" if it is algebra.
-        factor: number by which this line is multiplied before comparing it with the line above.
+        factor: number by which this line is multiplied before it is compared with the line above.
         starred: whether the paper marks the line with an asterisk.
-        error: factor * value minus the value of the line above; 0 if a new quantity starts.
+        error: factor * value minus the value of the line above; 0 where a new quantity starts.
         aside: another number that the step relies on, in words.
     """
 

@@ -40,8 +40,9 @@ AFFINE = Estimator(
     "affine",
     "Affine",
     counts="a click counts for 1 / α and an impression for −β / α, where P(click) = α r + β",
-    words="Like IPS, minus what clicks on irrelevant documents add at each rank: also correct if "
-    "noise depends on the rank. A document that was shown but not clicked counts as well.",
+    words="Like IPS, but without the contribution of clicks on irrelevant documents at each rank, "
+    "so it is also correct if noise depends on the rank. A document that was shown but not clicked "
+    "counts as well.",
     expects=(
         RIGHT_NOISE,
         RIGHT_NOISE_AND_RELEVANCE,

@@ -65,10 +65,10 @@ def contextual_propensities(
 
 @dataclass(frozen=True)
 class ContextCurves:
-    """A curve for each context of a log instead of a single one: p_{z,k}.
+    """A curve for each context of a log instead of a single curve: p_{z,k}.
 
-    names: those of the contexts. curves: one for each context, normalised to p_{z,1} = 1. Raises
-    InputError unless each context has a curve, and a name of its own.
+    names: the contexts' names. curves: one for each context, normalised to p_{z,1} = 1. Raises
+    InputError unless each context has a curve and a name of its own.
 
     >>> from ultr_core.users import PowerLaw
     >>> curves = ContextCurves(("desk", "phone"), (PowerLaw(1.0), PowerLaw(2.0)))
@@ -96,7 +96,7 @@ class ContextCurves:
     def at(self, ranks: ArrayLike) -> FloatArray:
         """Raises InputError, because p depends on the context as well; see `row_propensities`."""
         raise InputError(
-            f"The contexts {in_words(self.names)} have one curve each, and this method uses one "
+            f"The contexts {in_words(self.names)} have one curve each, but this method uses one "
             "curve for all of them; choose ips, clipped or policy-aware.",
             "method",
         )

@@ -78,7 +78,7 @@ def estimate_continuation(log: ClickLog) -> ContinuationEstimate:
 
     log: a log of fixed, complete lists, counted by clicks above (`count_by_clicks_above`, or
     `simulate_leaving`). It assumes that users leave only after a click, with the same lambda after
-    every click; nothing is assumed about examination, noise and relevance. Value: the ratio of the
+    every click; nothing is assumed about examination, noise or relevance. Value: the ratio of the
     sums above; interval: Student's t from the spread of the queries' contributions, cut off at 0.
 
     Raises InputError where lambda is not identified: without a click below another, with documents
@@ -224,7 +224,7 @@ def _require_one_list(
     first, query, document = documents[other[row]], given[1][row], given[2][row]
     raise InputError(
         f"Query {quoted(str(query))} was shown with {quoted(str(first))} and with "
-        f"{quoted(str(document))} at position {int(place[row])}; λ is compared within fixed "
+        f"{quoted(str(document))} at position {int(place[row])}; λ is estimated within fixed "
         "lists, so give each list its own query.",
         "whole_lists",
     )
@@ -240,8 +240,8 @@ def _require_fixed_lists(log: ClickLog) -> None:
     if moved.any():
         raise InputError(
             f"Document {int(np.argmax(moved))} (counted from 0) is not at the same rank in every "
-            "presentation of its query; λ is compared within fixed lists, so give each list that "
-            "was shown as a separate query.",
+            "presentation of its query; λ is estimated within fixed lists, so give each list "
+            "that was shown as a separate query.",
             "whole_lists",
         )
 
@@ -256,7 +256,7 @@ def _require_enough(later: int, queries: int) -> None:
     if queries < FEWEST_QUERIES:
         raise InputError(
             f"In {counted(queries, 'query', 'queries')} a document was clicked without a click "
-            f"above it and shown below one in another presentation; {FEWEST_QUERIES} such queries, "
-            f"each shown more than once, are needed to estimate λ.",
+            f"above it and shown below a click in another presentation; {FEWEST_QUERIES} such "
+            f"queries, each shown more than once, are needed to estimate λ.",
             "continuation",
         )

@@ -175,7 +175,7 @@ class RelativeCurve:
         object.__setattr__(self, "values", tuple((given / given.max()).tolist()))
 
     def at(self, ranks: ArrayLike) -> FloatArray:
-        """Examination of each rank relative to the most examined one, float64."""
+        """Examination of each rank relative to that of the most examined rank, float64."""
         return looked_up(np.asarray(self.values), checked_ranks(ranks))
 
     def describe(self) -> str:
@@ -190,9 +190,8 @@ MeasuredCurve = TableCurve | RelativeCurve | PowerLaw
 def table_curve(values: Sequence[float]) -> TableCurve | RelativeCurve:
     """The curve with the given values at ranks 1, 2, ..., on any scale.
 
-    Normalised to p_1 = 1 or, if a later rank exceeds rank 1, to a largest value of 1, so that no
-    value exceeds 1. Raises InputError, naming the rank, for values that do not make a
-    curve.
+    Normalised to p_1 = 1 or, if a later value exceeds the first, to a largest value of 1, so that
+    no value exceeds 1. Raises InputError, naming the rank, for values that do not make a curve.
     """
     for rank, value in enumerate(values, 1):
         if not 0 <= number_or_nan(value) < math.inf:
@@ -221,10 +220,9 @@ FIT = Choice("fit", "Fit", {name: name for name in FITS}, default="none")
 class CurveOptions:
     """How ratios become a curve.
 
-    smoothing: weight of the overall click rate, 0 (swaps alone) to 1 (click rates alone). Section
-    7.6 smooths in this way but does not say how much. ranks: the ranks whose ratio is used; others
-    are interpolated; empty for all ranks.
-    fit: one of ``FITS``.
+    smoothing: weight of the overall click rate, from 0 (swaps alone) to 1 (click rates alone).
+    Section 7.6 describes this smoothing but not its strength. ranks: the ranks whose ratio is used;
+    others are interpolated; empty for all ranks. fit: one of ``FITS``.
     """
 
     smoothing: float = 0.0
@@ -271,7 +269,7 @@ class AssembledCurve:
 
     @property
     def sentence(self) -> str:
-        """How many ranks are known well and used; where the guess begins and the fit misses."""
+        """How many ranks are known well and used, where the guess begins, where the fit misses."""
         if not self.outside:
             return self._known_sentence
         return (
@@ -321,10 +319,10 @@ def assemble_curve(
     1. (1 - s) ratio_r + s rate_r / rate_reference at each chosen rank with a ratio (Section 7.6);
     2. of these, only ranks whose log value has a standard error of ``LARGEST_ERROR`` or less
        (`relative_errors`) shape the curve, if there is one besides the reference;
-    3. ranks between used ranks from their neighbours, linear in log rank and log ratio; ranks
-       below the last used rank as in `carried_on`, by the power law of step 4; ranks above the
-       first used rank with its value (a rank without data never counts as 0);
-    4. weighted isotonic regression, or the least squares exponent of (r / k)^-eta in logarithms,
+    3. ranks between used ranks are interpolated, linearly in log rank and log ratio; ranks below
+       the last used rank follow the power law of step 4, as in `carried_on`; ranks above the first
+       used rank get its value (a rank without data never counts as 0);
+    4. weighted isotonic regression, or the least-squares exponent of (r / k)^-eta in logarithms,
        with weights from the standard errors;
     5. division by the value at rank 1; beyond K the last value is used.
 

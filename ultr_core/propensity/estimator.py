@@ -38,8 +38,8 @@ class Belief:
     relevance: r_hat of each document, float64 [documents] in [0, 1], if one has been fitted. users:
     how they click, including noise, if that is known. exposure: rho of each document, float64
     [documents], if the logger is known; otherwise policy-aware weights take it from the log.
-    continuation: lambda, the probability that users continue after a click; below 1 the contexts of
-    the log are clicks above.
+    continuation: lambda, the probability that users continue after a click; if it is below 1, the
+    contexts of the log are the numbers of clicks above.
     """
 
     curve: ExaminationCurve
@@ -157,7 +157,7 @@ RIGHT_CURVE_BUT_NOISE = Expectation(
     Belief(SMALL_CURVE, clip=0.125),
 )
 RIGHT_RELEVANCE = Expectation(
-    "the relevance fitted to the clicks and the propensities are correct, and only relevant "
+    "the propensities and the relevance fitted to the clicks are correct, and only relevant "
     "documents are clicked",
     PositionModel(SMALL_CURVE),
     Belief(SMALL_CURVE, clip=0.25),
@@ -238,8 +238,8 @@ class Estimator:
     a few words. words: what that does to the estimate, in a sentence or two. expects: cases where
     it is unbiased, or correct up to a factor and a constant: at least one, and all of `CASES` that
     apply; readers see the first. source: where it comes from. numbers: u and v [rows] for a log,
-    given a belief; u does not matter for rows without clicks. worked: propensity, u and v of each
-    row of a log with one click at each propensity, worked out by hand, at 1/2 and at least one
+    given a belief; u does not matter for rows without clicks. worked: propensity, u and v,
+    worked out by hand, of each row of a log with one click at each propensity: 1/2 and at least one
     other propensity. An estimator that needs a clip also has rows for a second threshold, the
     fourth number in a row, because many functions of tau agree at a single value: one log per
     threshold, with a propensity below it. needs: the fields of the belief that it uses. clips: the
@@ -249,8 +249,8 @@ class Estimator:
     shows that the fitted relevance is wrong; None if there is none. asked: whether it is shown with
     others only on request. over_draws: whether it corrects for lists that leave a document out.
     normalised: whether its sum is divided by the summed weight instead of the number of
-    presentations: the result is a mean rank of clicks instead of a risk, which orders rankers like
-    the sum itself, so it is not used for training.
+    presentations: the result is a mean rank of clicks instead of a risk, which orders rankers as
+    the sum itself does, so it is not used for training.
     """
 
     key: str
@@ -270,7 +270,7 @@ class Estimator:
     over_draws: bool = False
 
     def clips_for(self, log: ClickLog) -> tuple[float, ...]:
-        """The candidate thresholds for a log: one that falls with its clicks, or ``clips``.
+        """The candidate thresholds for a log: one that falls as clicks increase, or ``clips``.
 
         >>> from dataclasses import replace
         >>> from ultr_core.propensity import ESTIMATORS
@@ -313,7 +313,7 @@ class Estimator:
         first = self.expects[0]
         text = first.words
         if not first.unbiased:
-            text += f"; a document then counts {first.factor:.3g} times its relevance"
+            text += f"; a document then counts for {first.factor:.3g} times its relevance"
             text += f", plus {first.constant:.3g}" if first.constant else ""
             # With another threshold it is another factor.
             text += f", at τ = {first.belief.clip:g}" if "clip" in self.needs else ""

@@ -53,7 +53,7 @@ CLIPPED = Estimator(
     "clipped",
     "Clipped",
     counts="a click counts for 1 / propensity, at most 1 / τ",
-    words="Like IPS, but with no propensity below τ: less variance, some downward bias.",
+    words="Like IPS, but with no propensity below τ: it has less variance but some downward bias.",
     expects=(RIGHT_CURVE_ABOVE_CLIP, NO_BIAS, *_UNDER_NOISE),
     source=f"section 7.2 of {_PAPER}",
     numbers=_clipped,

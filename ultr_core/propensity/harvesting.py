@@ -48,8 +48,8 @@ class InterventionalSets:
 
     A document shown n times at k and n' times at k', clicked c and c' times, adds c n'/(n + n') to
     the clicks at k and c' n/(n + n') to those at k' (weights of Mantel and Haenszel, 1959): both
-    represent the same n n'/(n + n') impressions, whatever its relevance, and the ratio of the sums
-    tends to p_k / p_k'.
+    represent the same n n'/(n + n') impressions, whatever the document's relevance, and the ratio
+    of the sums tends to p_k / p_k'.
 
     clicks: float64 [groups, K, K]; entry [g, k - 1, k' - 1] holds the clicks at k of documents that
         were also shown at k'.

@@ -123,7 +123,7 @@ HINDSIGHT = Estimator(
         RIGHT_CURVE_BUT_NOISE.counting(0.75, 0.25),
         RIGHT_CONTINUATION_AND_RELEVANCE,
     ),
-    source="section 5.4 of Joachims, Swaminathan and Schnabel (2017), which mentions it",
+    source="mentioned in section 5.4 of Joachims, Swaminathan and Schnabel (2017)",
     numbers=_hindsight,
     worked=((0.5, 2.0, 0.0), (0.125, 8.0, 0.0)),
     needs=("curve", "continuation"),

@@ -45,7 +45,7 @@ class LogEstimate:
 
     estimate: ratios to the landmark. curve: after smoothing and fitting, relative to rank 1.
     rates: impressions and clicks at each rank, whatever was shown there. log: the log's sizes.
-    intervals: what the intervals of the ratios treat as independent. notices: sentences about the
+    intervals: what the intervals for the ratios treat as independent. notices: sentences about the
     log, the estimate and the curve.
     """
 
@@ -148,10 +148,10 @@ def estimate_by_context(
 ) -> ContextEstimates:
     """Estimate a curve for each context in a log, by `estimate_from_log` on its rows alone.
 
-    pool: contexts that share one curve. Each curve is relative to p_{z,1} = 1, so that users are
+    pool: contexts that share one curve. Each curve is relative to p_{z,1} = 1, so users are
     assumed to look at rank 1 equally often in every context.
 
-    Raises InputError for a log without contexts, an unknown context to pool, and if a curve fails,
+    Raises InputError for a log without contexts or an unknown context to pool, and if a curve fails
     or has no rank besides the landmark that is known well: the message names these contexts,
     because only the reader knows which others their users are like.
     """
@@ -191,8 +191,9 @@ def _too_little(failed: Sequence[tuple[tuple[str, ...], PresentationLog, str]]) 
         f"{in_words(group)} ({counted(int(part.clicks.sum()), 'click')})"
         for group, part, _ in failed
     )
+    noun = "context" if sum(len(group) for group, _, _ in failed) == 1 else "contexts"
     return InputError(
-        f"No curve can be estimated for {each}, contexts of the log: "
+        f"No curve can be estimated for the {noun} {each}: "
         f"{failed[0][2].removesuffix('.')}. Say which contexts are so alike that they share one "
         "curve, or leave these rows out.",
         "pool_contexts",
@@ -212,7 +213,7 @@ def estimate_from_log(
     last_rank: int | None = None,
     options: CurveOptions | None = None,
 ) -> LogEstimate:
-    """Estimate examination at ranks 1..K from a log by one of ``LOG_METHODS``, or its command name.
+    """Estimate examination at ranks 1..K from a log, by method key or command name.
 
     K is the lowest position in the log unless ``last_rank`` is given; rows shown below K are left
     out and reported, and the curve is extended below the log's lowest position. Overall click
@@ -224,7 +225,7 @@ def estimate_from_log(
 
     Raises InputError for an unknown method, more ranks than the method allows, a log with no clicks
     or only clicks, or a log in which the method finds nothing to compare with the landmark; the
-    message names the cause and what traffic would help.
+    message names the cause and the traffic that would help.
     """
     chosen = log_method(default_method(log) if method is None else method)
     if last_rank is not None:
@@ -241,14 +242,14 @@ def estimate_from_log(
     most = MOST_PAIRED if chosen.pairwise else MOST_RANKS
     if ranks > most:
         raise InputError(
-            f"The log goes down to rank {longest:,}, and this method estimates at most {most:,} "
+            f"The log goes down to rank {longest:,}, but this method estimates at most {most:,} "
             f"ranks; leave out the rows below rank {most:,}.",
             "ranks",
         )
     if log.context_names:
         raise InputError(
             f"The log has the contexts {in_words(log.context_names)}, each with its own curve; "
-            "estimate by context, or say that no column has contexts.",
+            "estimate by context, or say that no column contains contexts.",
             "contexts",
         )
     log.require_unclicked()

@@ -87,7 +87,7 @@ class PropensityMethod:
 
     @property
     def for_logs(self) -> bool:
-        """Whether it works on a log, which may record swaps; others need their own traffic."""
+        """Whether it works on a log, which may record swaps; if not, it needs its own traffic."""
         return self.randomised is None
 
 
@@ -194,8 +194,8 @@ PROPENSITY_METHODS: Mapping[str, PropensityMethod] = MappingProxyType(
             PropensityMethod(
                 "em",
                 "EM on the position model",
-                f"{_POSITION_MODEL}; each document has one attractiveness and was shown often, "
-                "and enough documents moved between ranks",
+                f"{_POSITION_MODEL}; attractiveness depends only on the document; each document "
+                "was shown often, and enough documents moved between ranks",
                 "Chuklin, Markov and de Rijke (2015), chapter 4",
                 from_displays=estimate_by_em,
                 intervals=_BY_QUERY,
@@ -206,7 +206,7 @@ PROPENSITY_METHODS: Mapping[str, PropensityMethod] = MappingProxyType(
                 "Uncorrected click rates",
                 "documents are equally relevant at every rank, although rankers are built "
                 "to prevent that; greater relevance at the top makes the curve too steep",
-                "the naive reading of section 5.3's rates",
+                "a naive reading of the rates in section 5.3",
                 relevance_free=False,
                 from_displays=estimate_click_rates,
                 ratios=click_rate_ratios,

@@ -65,7 +65,7 @@ def checked_reference(rank: object, last_rank: int, name: str = "reference") -> 
 class RankEstimate:
     """Examination of one rank relative to the reference rank: p_r / p_reference.
 
-    rank: r, from 1. value: the ratio, None if the data say nothing (never 0 instead). low, high:
+    rank: r, from 1. value: the ratio, None if the data do not determine it (never 0). low, high:
     95% interval, None if there is none. standard_error: of the logarithm.
     impressions, clicks: of the documents at this rank that the ratio is based on.
     reason: why there is no value or no interval, in words.
@@ -82,7 +82,7 @@ class RankEstimate:
 
     @property
     def value_text(self) -> str:
-        """The ratio as tables show it; a rank without clicks has a word instead."""
+        """The ratio as tables show it, or words for a missing value or a rank without clicks."""
         if self.value is None:
             return "missing"
         return "no click" if self.value == 0 else ratio_text(self.value)
@@ -254,8 +254,8 @@ def doubts(points: Sequence[RankEstimate], gaps: Sequence[Gap] = ()) -> tuple[st
     missing = [p.rank for p in points if p.value is None and p.rank not in told]
     if missing:
         notices.append(
-            f"{_having(missing)} no estimate: there is nothing to compare, and missing does not "
-            "mean 0."
+            f"{_having(missing)} no estimate: there is nothing to compare, and a missing "
+            "estimate does not mean 0."
         )
     return tuple(notices)
 

@@ -72,10 +72,12 @@ def _policy_aware(log: ClickLog, belief: Belief) -> RowNumbers:
 POLICY_AWARE = Estimator(
     "policy-aware",
     "Policy-aware",
-    counts="a click counts 1 / mean propensity of its document over all presentations of the query",
+    counts="a click counts for 1 / (mean propensity of its document over all presentations of the "
+    "query)",
     words="Like IPS, but with the mean propensity of a document over all presentations of its "
-    "query, not that of its rank: also correct if a logger leaves documents out of some lists, "
-    "provided it shows each of them sometimes. Documents that the log never shows are missing.",
+    "query, not that of its rank, so it is also correct if a logger leaves documents out of some "
+    "lists, provided it shows each of them sometimes. Documents that the log never shows are "
+    "missing.",
     expects=(
         RIGHT_CURVE,
         RIGHT_CURVE_ABOVE_CLIP,

@@ -95,7 +95,7 @@ _OF_ENTRIES = (
 class PresentationLog:
     """The usable rows of a click log, whole numbers [entries], and what was found in the log.
 
-    Rows with equal cells are one entry; entries are in the order of query, document and position.
+    Rows with equal cells form one entry; entries are in the order of query, document and position.
 
     query: numbered from 0. document: query times the number of document names, plus the number of
     its name, so that a document for two queries counts as two. position: from 1. impressions,
@@ -107,14 +107,14 @@ class PresentationLog:
     presentations: what is known about them, None if nothing is. repeating: other columns that
     repeat, if each query was shown once. query_names, document_names, context_names: names by
     number; no contexts if no column has them. has_swaps: whether the file has a column of swapped
-    ranks. first_position: 0 or 1, as found. format: of the file, in words. columns: meaning to
-    column name. faults: what was left out. notices: one sentence for each thing a reader should
-    know. events: findings about rows that are views and clicks, and about rows that are neither.
-    longer: rows with more columns than the first line names. copies: files with the same content as
-    another file, and the name of that file. contrary: how many clicks have a different position or
-    query from their view, and how many clicks have a view. unused: sentences about columns and
-    options that were not used; "" if there are none. header: names of all columns in the first
-    file. perhaps_sessions: those that may be sessions, if none was read as sessions and the reader
+    ranks. first_position: 0 or 1, as found. format: of the file, in words. columns: column names by
+    meaning. faults: what was left out. notices: one sentence for each thing a reader should know.
+    events: findings about rows that are views and clicks, and about rows that are neither. longer:
+    rows with more columns than the first line names. copies: files with the same content as another
+    file, and the name of that file. contrary: how many clicks have a different position or query
+    from their view, and how many clicks have a view. unused: sentences about columns and options
+    that were not used; "" if there are none. header: names of all columns in the first file.
+    perhaps_sessions: those that may contain sessions, if none was read as sessions and the reader
     has not said that there are none. ends: for CSV files whose rows are shown documents, the file's
     name and the query and position of its last row.
     """
@@ -159,7 +159,7 @@ class PresentationLog:
 
     @property
     def lost(self) -> str:
-        """Says that what is missing may be in rows that were left out; "" if none were."""
+        """Says that missing data may be in rows that were left out; "" if none were."""
         rows = sum(fault.rows for fault in self.faults)
         if not rows:
             return ""
@@ -247,16 +247,16 @@ class PresentationLog:
 
     @property
     def clicks_only(self) -> bool:
-        """Whether every impression was clicked: a log of clicks, not of what was shown."""
+        """Whether every impression was clicked, as in a log that contains only clicks."""
         return bool(self.clicks.any() and (self.clicks == self.impressions).all())
 
     def require_unclicked(self) -> None:
-        """Raise InputError for a log of clicks only, in which every position looks alike."""
+        """Raise InputError for a log of clicks only, in which all positions look alike."""
         if self.clicks_only:
             raise InputError(
                 f"Each of the {counted(int(self.impressions.sum()), 'impression')} in the log was "
-                "clicked, so it contains clicks but not what was shown, and examination cannot be "
-                "estimated; add the rows that were shown but not clicked."
+                "clicked, so it contains only clicks, and examination cannot be estimated; add the "
+                "documents that were shown but not clicked."
             )
 
     def displays(self) -> DisplayCounts:
@@ -273,8 +273,8 @@ class PresentationLog:
     def session_groups(self) -> IntArray | None:
         """Each entry's group of sessions, numbered from 0 without gaps, int64 [entries].
 
-        None without sessions, or if all rows are in one group. Counts name the groups of sessions
-        that they do not know.
+        None without sessions, or if all rows are in one group. A file of counts has no sessions;
+        the name of its group column says what was grouped.
         """
         counted = self.columns.get("group", PRESENTATION_GROUP).strip().lower()
         if counted != PRESENTATION_GROUP:

@@ -123,9 +123,9 @@ def simulate_neighbour_swaps(
     sessions: int,
     seed: SeedSequence | int,
 ) -> RandomisedCounts:
-    """Swap ranks r - 1 and r with probability 1/2, r drawn uniformly from 2..K; return counts.
+    """Swap ranks r - 1 and r with probability 1/2 for r drawn uniformly from 2..K; return counts.
 
-    In the style of FairPairs (Radlinski and Joachims, 2006). Clicks at rank r are compared with
+    This follows FairPairs (Radlinski and Joachims, 2006). Clicks at rank r are compared with
     those at r - 1 in the presentations that drew r. Arguments and errors as for `simulate_swaps`;
     a single rank is also refused.
     """
@@ -179,7 +179,7 @@ def estimate_neighbour_swaps(counts: RandomisedCounts) -> PropensityEstimate:
 def shuffling_cost(relevance: ArrayLike, ranks: ArrayLike, query_offsets: ArrayLike) -> float:
     """Exact mean increase in the sum of ranks (equation 2) when lists are shuffled.
 
-    The mean over queries of sum_d r(d) ((m + 1)/2 - rank(d)), m documents per query. Raises
+    The mean over queries of sum_d r(d) ((m + 1)/2 - rank(d)), with m documents per query. Raises
     InputError for arrays whose shapes do not match.
     """
     relevant = relevance_of_all(relevance, ranks)

@@ -31,7 +31,7 @@ _NEAR_0 = 1e-90  # an estimator may multiply 1 / p by a factor
 
 @dataclass(frozen=True, eq=False, init=False)
 class RowNumbers:
-    """What an estimator gives each row of a log.
+    """The numbers that an estimator gives each row of a log.
 
     u: float64 [rows], what a click counts for. v: float64 [rows], what an impression counts for,
     clicked or not; 0 by default. divisor: float64 [rows], the q of ``dividing_by``, by which
@@ -176,7 +176,7 @@ def _without_propensity(
     row, rank = int(wrong[0]), int(log.rank[wrong[0]])
     affected = int(counts[wrong[log.rank[wrong] == rank]].sum())
     return InputError(
-        f"Rank {rank} has {counted(affected, what)} but propensity "
+        f"Rank {rank} has {counted(affected, what)} but a propensity of "
         f"{q[row]:g}{', practically 0' if 0 < q[row] < 1 else ''}; propensities of clicked ranks "
         "must be above 0 and at most 1, or be clipped at a threshold above 0."
     )

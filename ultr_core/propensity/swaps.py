@@ -47,9 +47,9 @@ class SwapCounts:
     """The counts of a landmark swap experiment, each [ranks 1..K].
 
     landmark: k. swapped: the landmark document, shown at rank r. control: the landmark document at
-    k when k was drawn, on queries whose lists are long enough to swap at r: short lists are missing
-    from both sides of a ratio or from neither. moved: the document from rank r, shown at k.
-    unmoved: the document at rank r while other ranks were swapped, on the same queries. sessions:
+    k when k was drawn, for queries whose lists are long enough to swap at r: short lists are
+    missing from both sides of a ratio or from neither. moved: the document from rank r, shown at k.
+    unmoved: the document at rank r while other ranks were swapped, for the same queries. sessions:
     presentations. extra_rank_sum: observed mean increase in the sum of ranks (equation 2) per
     presentation; 0 if relevance is unknown.
     """
@@ -72,7 +72,7 @@ class SwapCounts:
         """Documents at their own rank, [ranks 1..K]: the overall click rates of the ranking.
 
         The landmark's counts come from the control; in the other presentations in the experiment,
-        another document is at its rank.
+        another document is at the landmark.
         """
         row = self.landmark - 1
         shown, clicked = self.unmoved.impressions.copy(), self.unmoved.clicks.copy()
@@ -109,7 +109,7 @@ def simulate_swaps(
     sessions: int,
     seed: SeedSequence | int,
 ) -> SwapCounts:
-    """Run the swap experiment on presented rankings, directly as counts.
+    """Run the swap experiment on presented rankings, drawing the counts directly.
 
     Queries and ranks j are drawn uniformly and independently: N_qj is multinomial; given its
     presentations, clicks on a document are binomial, and independent across documents. Lists
@@ -201,7 +201,7 @@ def estimate_swaps(
     seed.
     """
     if ratio not in get_args(Ratio):
-        raise InputError(f"The ratio is landmark or pooled, not {in_brief(ratio)}.")
+        raise InputError(f"The ratio must be landmark or pooled, not {in_brief(ratio)}.")
     if counts.swapped.clicks.sum() + counts.control.clicks.sum() == 0:
         raise InputError(
             "The landmark document was never clicked, either swapped or at its own rank, so there "

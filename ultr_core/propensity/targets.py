@@ -17,7 +17,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """Estimated relevance of documents, and draws of their queries, float64 [documents].
+    """Estimated relevance of documents and numbers of draws of their queries, float64 [documents].
 
         value_d = (1 / N_q) sum over rows of d (u clicks + v impressions)
 

@@ -74,7 +74,7 @@ class TrustLines:
         trust = not interval[0] <= 0 <= interval[1]
         said = (
             f"Of {counted(known.size, 'rank')}, rank {row + 1} has the line farthest from 0, with "
-            "intercept "
+            "an intercept of "
             f"{value:.3f} ({interval[0]:.3f} to {interval[1]:.3f}), "
         )
         said += (
@@ -110,8 +110,8 @@ class TrustLines:
 def trust_lines(counts: SwapCounts) -> TrustLines:
     """The line for each rank from the four click rates in its swaps.
 
-    Errors by the delta method. The two documents in a swap belong to the same query, so their
-    clicks are correlated. The correlation was not recorded and is assumed to be as large as
+    Errors come from the delta method. The two documents in a swap belong to the same query, so
+    their clicks are correlated. The correlation was not recorded and is assumed to be as large as
     possible, which makes errors too large.
     """
     (x1, v1), (y1, w1), (x2, v2), (y2, w2) = (

@@ -87,12 +87,12 @@ class Weights:
         clicks: float,
         targets: Targets | None = None,
     ) -> Weights:
-        """Weights from sums a_d of any sign: a_d minus the smallest of its query.
+        """Weights from sums a_d of any sign: a_d minus the smallest sum of its query.
 
         That adds the same number to every ranking's sum_d a_d rank(d), since the ranks in a query
         always add up to the same number; so no difference in risk changes, and no sum is negative.
         It is the smallest such shift and raises the hinge bound least. Values below 1e-12 times the
-        query's largest a are rounding errors, and become 0.
+        query's largest a are rounding errors and become 0.
 
         values a [documents], query_offsets [queries + 1], clicks n; targets are not shifted. Raises
         InputError as the class does, and for arrays whose shapes do not match.
@@ -137,7 +137,7 @@ def weights_of_log(log: ClickLog, numbers: Numbers) -> Weights:
 
 
 def naive_weights(log: ClickLog) -> Weights:
-    """Weights of a learner that takes every click at face value: the clicks of each document.
+    """Weights of a learner that takes every click at face value: the clicks on each document.
 
     This is equation (5) with all propensities equal to 1. Raises InputError for a log without
     clicks.
@@ -276,7 +276,7 @@ class ClippingEffect:
     """What a threshold changed, for an estimator that has one.
 
     threshold: tau.
-    clicks: n; clicks_changed: clicks whose u differs from that without a threshold.
+    clicks: n; clicks_changed: clicks whose u differs from its value without a threshold.
     clicks_without_propensity: those that would otherwise have no finite u. weight_after: sum of u
     over all clicks. weight_removed: net loss of the other changed clicks; negative if they gained.
     """

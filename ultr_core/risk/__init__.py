@@ -1,4 +1,4 @@
-"""A ranker's risk: true, estimated from clicks, and the estimates' exact moments."""
+"""A ranker's risk, true and estimated from clicks, and the exact moments of the estimates."""
 
 from typing import TYPE_CHECKING
 

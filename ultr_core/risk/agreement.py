@@ -15,8 +15,9 @@ def kendall_tau(a: ArrayLike, b: ArrayLike) -> float:
     """Kendall's tau-b for two lists of numbers, from -1 (reversed) to 1 (same order).
 
     (concordant - discordant) / sqrt((pairs - ties in a) (pairs - ties in b)), Kendall (1945).
-    a and b [items]. Raises InputError if they differ in length, have fewer than two items, contain
-    a number that is not finite, or if all numbers in one list are equal (tau is then undefined).
+    a and b [items]. Raises InputError if they differ in length, have fewer than two items or
+    contain a number that is not finite, and if all numbers in one list are equal (tau is then
+    undefined).
 
     >>> kendall_tau([1.0, 2.0, 3.0], [10.0, 30.0, 20.0])
     0.33333333333333337

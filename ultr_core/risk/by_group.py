@@ -84,9 +84,10 @@ def estimates_by_group(
 
     Intervals are the `difference_ends` of two sums, over ranks above 0 (for a normalised estimator:
     above its value) and over the others, where the largest draw is the largest excess of a group
-    over the mean; their distances from the value are stretched by t / 1.96, Student's t with G - 1
-    degrees of freedom. If impressions count (v other than 0), they are value -+ t standard errors.
-    There is no interval for too few clicks, or fewer than ``FEWEST_GROUPS`` groups.
+    over the mean; their distances from the value are stretched by t / 1.96, where t is Student's t
+    with G - 1 degrees of freedom. If impressions count (v other than 0), they are value -+ t
+    standard errors. There is no interval if there are too few clicks or fewer than
+    ``FEWEST_GROUPS`` groups.
 
     ranks [rankers, documents] of any sign, so that differences between two rankers' ranks give
     their difference in value; numbers [rows] as in `estimate_risks`. Raises InputError as

@@ -62,7 +62,7 @@ class RankTest:
             said = "No clicks are predicted, so the fitted relevance cannot be tested by rank."
             return Finding(said, limit=None, key=about[0], title=about[1])
         said = (
-            f"At {_ranks(group, self.deepest)} the log has {share:.2f} times the clicks that the "
+            f"At {_ranks(group, self.deepest)} the log has {share:.2f} times as many clicks as the "
             "fitted relevance predicts, "
         )
         said += (

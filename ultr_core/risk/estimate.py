@@ -99,10 +99,10 @@ class Estimate:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Ends of the interval as tables and pictures expect them, NaN where there is no interval.
+        """Ends of the interval as tables and charts expect them, NaN where there is no interval.
 
         A single draw has none, and neither has an estimate with `no_interval`: a width of 0 would
-        look certain.
+        suggest certainty.
 
         >>> interval_over_draws([3.0]).ends
         (nan, nan)
@@ -115,11 +115,11 @@ class Estimate:
         return int(self.low > 0) - int(self.high < 0)
 
 
-NO_INTERVAL = "One click log has no interval; an interval needs at least two."
+NO_INTERVAL = "A single click log gives no interval; an interval needs at least two logs."
 """Why a value over draws may have no interval."""
 
 FOR_ONE_WORLD = "of this corpus, production ranker and test queries"
-"""What all click logs of a comparison or a study share; intervals over them hold for it alone."""
+"""All click logs of a comparison or study share these; intervals over logs hold for them alone."""
 
 
 def plus_minus(value: float, reach: float, decimals: int = 2) -> str:

@@ -143,14 +143,14 @@ def estimate_risks(
 
     The standard error is sqrt(Var / N), where Var = N / (N - 1) (M2 - R_hat^2) and M2 estimates the
     second moment of one presentation's contribution X. With T_q the summed rank (u clicks + v
-    impressions) of query q, drawn N_q times, and B_d, A_d the sums over the clicks of d of u and
-    u^2:
+    impressions) of query q, drawn N_q times, and B_d, A_d the sums of u and u^2 over the
+    clicks on d:
 
         M2 = (1 / N) sum_q [T_q^2 / N_q + sum_d rank(d)^2 (A_d - B_d^2 / N_q)],
 
     which is unbiased for every N_q >= 1 if each query has one presented ranking and the documents
     of a presentation are examined independently. A query drawn once contributes its own square. If
-    documents move between ranks, it ignores that two of them cannot move independently.
+    documents move between ranks, it ignores the fact that two of them cannot move independently.
 
     Intervals are `gamma_ends`, or -+ 1.96 standard errors if impressions count (v other than 0),
     for which no coverage is stated. For a biased estimator, such as the clipped estimator,
@@ -162,7 +162,7 @@ def estimate_risks(
     two presentations, and v other than 0 for a log of clicks only.
 
     The presented ranking and its reverse, judged from clicks on both documents; half of the users
-    look at rank 2, so a click there has weight two:
+    look at rank 2, so a click there has a weight of 2:
 
     >>> from ultr_core.users import PowerLaw, simulate_counts
     >>> log = simulate_counts([1.0, 0.5], [1, 2], query_offsets=[0, 2], query_draws=10_000, seed=0)
@@ -208,7 +208,7 @@ def places_of_rankers(ranks: ArrayLike, documents: int, *, least: float = 1) -> 
 
 
 def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Estimate:
-    """Mean rank of a relevant document, estimated from clicks by self-normalised weights (SNIPS).
+    """Mean rank of a relevant document, estimated from clicks with self-normalised weights (SNIPS).
 
     (sum over clicks of rank(d | S) / q) / (sum over clicks of 1 / q), with u clicks + v impressions
     instead of clicks / q for any other estimator: the number of presentations and any common factor
@@ -256,7 +256,7 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Est
 
 
 def estimate_by(estimator: Estimator, log: ClickLog, ranks: ArrayLike, belief: Belief) -> Estimate:
-    """What one of ``ESTIMATORS`` says about a ranker: its risk, or a mean rank if normalised.
+    """A ranker's risk by one of ``ESTIMATORS``, or its mean rank if that is normalised.
 
     ranks [documents] under the ranker to be judged; belief: what the estimator is given. For
     a `GroupedLog`, the interval comes from groups of sessions. Raises InputError as

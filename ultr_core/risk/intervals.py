@@ -122,15 +122,17 @@ def too_few_clicks(log: ClickLog, numbers: Numbers, scale: FloatArray | None = N
     """Why a log has too few clicks for intervals, and how many are needed; "" if it has enough.
 
     It needs ``FEWEST_CLICKS``, ``FEWEST_DRAWS``, and weights so even that the estimate is no more
-    skewed than with ``FEWEST_EQUAL`` equally weighted clicks, a number that is 1 / skewness^2:
+    skewed than with ``FEWEST_EQUAL`` equally weighted clicks; the equivalent number of
+    clicks is 1 / skewness^2:
 
         n m_2^3 / m_3^2,   with m_k the mean of u^k over expected clicks
 
     Clicks are expected in proportion to impressions / u. Expected clicks are used instead of
     observed clicks, because logs that lack heavy clicks by chance look even, and those are the logs
-    whose intervals miss. For a log that contains only clicks, the observed clicks are used. numbers
-    [rows] as in `estimate_risks`. scale [rows]: the factor of u in m_2 and m_3, if ranks can be far
-    larger in some rows than in others; with it, u = 1 if an estimator counts only impressions.
+    whose intervals miss the truth. For a log that contains only clicks, the observed clicks are
+    used. numbers [rows] as in `estimate_risks`. scale [rows]: the factor of u in m_2 and m_3, if
+    ranks can be far larger in some rows than in others; with it, u = 1 if an estimator counts only
+    impressions.
     """
     n = log.total_clicks
     if n == 0:

@@ -96,8 +96,8 @@ def expected_delta(
 ) -> FloatArray:
     """Expected contribution of one presentation of each query, float64 [..., queries].
 
-    E[Delta_hat | x] = sum_d rank(d | S) (u_d pi_d + v_d). With u = 1 / q, q the true propensities,
-    v = 0 and no noise it is Delta of equation (2): the unbiasedness proved in Section 4. Raises
+    E[Delta_hat | x] = sum_d rank(d | S) (u_d pi_d + v_d). With u = 1 / q for the true propensities
+    q, v = 0 and no noise, it is Delta of equation (2): the unbiasedness proved in Section 4. Raises
     InputError if a document with pi > 0 has q = 0 or no finite u, for a pi outside [0, 1], and for
     arrays whose shapes do not match or that contain values that are not finite; so do the other
     functions here.
@@ -139,9 +139,9 @@ def expected_risk(
     """Expected estimated risk E[R_hat(S)] = (1 / Q) sum_q E[Delta_hat | q], shape [...].
 
     Naive: u = 1; IPS: 1 / p; clipped: 1 / max(tau, p). With assumed propensities p' instead of the
-    true p it is (1 / Q) sum_q sum_d rank(d | S) (p_d / p'_d) (eps_plus r + eps_minus (1 - r)), for
-    power laws p / p' = rank(d | presented)^(eta' - eta): Section 7.5 of the paper studies it by
-    experiment.
+    true p, it is (1 / Q) sum_q sum_d rank(d | S) (p_d / p'_d) (eps_plus r + eps_minus (1 - r)); for
+    power laws, p / p' = rank(d | presented)^(eta' - eta). The paper studies it by experiment in
+    Section 7.5.
     """
     contribution = expected_contribution(click_probability, numbers)
     offsets = checked_offsets(query_offsets, contribution.size)

@@ -63,7 +63,7 @@ class SignTest:
         numbers = (
             f"{counted(self.wins, 'win')}, {counted(self.losses, 'loss', 'losses')} and "
             f"{counted(self.ties, 'tie')}: win share "
-            f"{self.win_share:.1%} of those decided, "
+            f"{self.win_share:.1%} among decided comparisons, "
             f"95% interval {self.low:.1%} to {self.high:.1%}, "
             f"{p_words(self.p_value)}"
         )

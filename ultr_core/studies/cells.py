@@ -62,7 +62,7 @@ STUDY_METHODS: Mapping[str, Method] = MappingProxyType(
         SKIP_ABOVE: Method(
             SKIP_ABOVE,
             "Skip-above preferences",
-            "Ranking SVM on pairs of a clicked document and one skipped above it.",
+            "Ranking SVM on pairs of a clicked document and a document skipped above it.",
             LOG_FIELDS,
             trainer=train_skip_above,
         ),
@@ -176,7 +176,7 @@ class CellResult:
         key: the cell's key.
         losses: test loss by key of ``LOSSES``.
         agreement: mean Kendall's tau with the production ranking on the test queries.
-        cost, clip, gap: C and tau that validation chose, relative duality gap of the fit.
+        cost, clip, gap: C and tau chosen by validation, and the relative duality gap of the fit.
         clicks, query_draws: size of the training log.
         noise_share: share of its clicks on irrelevant documents.
         seconds, peak_mib: time and memory used; the only values that differ from run to run.

@@ -135,7 +135,7 @@ def _flat(result: StudyResult, name: str, change: Estimate) -> Finding:
 
 def _margin_text(result: StudyResult, share: float, counts_as: str) -> str:
     within = f"{_tolerance(result, share):.3f} ({share:.0%} of the gap)"
-    return f" Up to {within} counts as {counts_as}."
+    return f" A difference of up to {within} counts as {counts_as}."
 
 
 def _points(result: StudyResult, series: float | None = None) -> list[Point]:
@@ -243,7 +243,7 @@ def same_without_bias(result: StudyResult) -> Finding:
 
 def _equal(differences: Iterable[float]) -> Finding:
     largest = max(abs(value) for value in differences)
-    return Finding(f"Largest difference over click logs: {largest:g}.", largest)
+    return Finding(f"Largest difference over all click logs: {largest:g}.", largest)
 
 
 def gap_grows(result: StudyResult) -> Finding:
@@ -278,7 +278,7 @@ def gap_is_larger(result: StudyResult) -> Finding:
 
 
 def above_can_be_worse(result: StudyResult) -> Finding:
-    """Assuming 1.5 worse than assuming the truth."""
+    """Whether assuming 1.5 is worse than assuming the truth."""
     truth, above = (result.point(x) for x in (1.0, 1.5))
     excess = _worse(result, ("propensity", above), ("propensity", truth))
     return _together([_part("η′ = 1.5 against the true value", excess)])
@@ -292,7 +292,9 @@ def mediocre_can_win(result: StudyResult) -> Finding:
     best = max(wrong, key=lambda x: wrong[x].low)
     wins = [x for x, gain in found.items() if gain.low > 0]
     range_ = (
-        f" It beats the naive ranker at η′ from {min(wins):g} to {max(wins):g}." if wins else ""
+        f" Weighting beats the naive ranker at η′ from {min(wins):g} to {max(wins):g}."
+        if wins
+        else ""
     )
     return _together([_part(f"η′ = {best:g}", wrong[best])], range_)
 
@@ -360,7 +362,7 @@ ORIGIN_WORDS: Mapping[Origin, str] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Rule:
-    """A claim before it is judged: its statement, its section, what decides it, and its origin.
+    """A claim before it is judged: its statement, its section, its criterion and its origin.
 
     ``{most}`` in a statement is the largest number of clicks in the study being judged. quantity:
     see `Finding`.
@@ -419,9 +421,9 @@ class Claim:
 def judge(result: StudyResult, rules: Iterable[Rule] | None = None) -> tuple[Claim, ...]:
     """All claims about the study's figure, or some of them; open if cells or draws are missing.
 
-    Intervals are 95% Student t over draws, for differences between methods on the same users. A
-    claim about several intervals needs all of them and fails if any fails. It fails only if an
-    interval contradicts it; an interval that contains the limit leaves it open. With a given
+    Intervals are 95% Student t intervals over draws, for differences between methods on the same
+    users. A claim about several intervals needs all of them and fails if any fails. It fails only
+    if an interval contradicts it; an interval that contains the limit leaves it open. With a given
     examination curve, nothing is judged, because the claims are about power laws.
     """
     if result.plan.curves:
@@ -523,14 +525,14 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "With very few clicks, the clipped ranker is worse than the naive ranker, which "
                 "τ = 1 would give.",
                 "7.2",
-                f"{_LOW} with the fewest clicks, the clipped ranker against the naive ranker.",
+                f"{_LOW} with the fewest clicks, for the clipped ranker against the naive ranker.",
                 worse("clipped", "naive", 0, _clicks),
                 "lab",
             ),
             Rule(
                 "skip-above-reverses",
-                "A ranker that learns from clicks over skipped documents tends to reverse the "
-                "presented order.",
+                "A ranker that learns to prefer clicked over skipped documents tends to reverse "
+                "the presented order.",
                 "1",
                 "With the most clicks, Kendall's τ between its order and production's is below 0 "
                 "(upper end of the interval).",
@@ -665,7 +667,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "With {most} clicks, fitted relevance on its own is worse than fitted relevance "
                 "corrected by clicks.",
                 "7.2",
-                f"{_LOW} with the most clicks, the direct ranker against the doubly robust ranker.",
+                f"{_LOW} with the most clicks, for the direct ranker against the doubly robust "
+                "ranker.",
                 better_than("doubly-robust", "direct", at=-1),
                 "later",
             ),
@@ -676,7 +679,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "With 45,000 clicks from users who trust the top, dividing by examination beats "
                 "the naive ranker, and the affine correction beats dividing.",
                 "5.4",
-                f"{_LOW} at 45,000 clicks, the naive ranker against the weighted ranker "
+                f"{_LOW} at 45,000 clicks, for the naive ranker against the weighted ranker "
                 "and the weighted ranker against the affine ranker.",
                 in_order("naive", "propensity", "affine"),
                 "later",
@@ -698,12 +701,12 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "With {most} clicks, policy-aware weights on Plackett-Luce lists beat weights by "
                 "rank on a fixed logger's lists.",
                 "4",
-                f"{_LOW} with the most clicks, weighted against policy-aware with Plackett-Luce "
-                "lists.",
+                f"{_LOW} with the most clicks, for the weighted ranker against the policy-aware "
+                "ranker with Plackett-Luce lists.",
                 better_than("plackett-luce", "propensity", at=-1),
                 "later",
             ),
         ),
     }
 )
-"""The claims on each study, by its name, in the order in which they are shown."""
+"""The claims about each study, by its name, in the order in which they are shown."""

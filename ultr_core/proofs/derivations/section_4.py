@@ -84,7 +84,7 @@ def risk_converges(ways: Ways) -> Walk:
     pair = _two_users(ways, weights)
     write.line(
         r"\mathbb E\Big[\frac1N\sum_{i=1}^N\hat\Delta_{IPS}(S(x_i)\,|\,x_i,\bar y_i,o_i)\Big]",
-        "The expected risk; enumerated for N = 2 users, pattern by pattern.",
+        "The expected risk, enumerated for N = 2 users, pattern by pattern.",
         one._replace(enumerated=None if pair is None else pair[0]),
         "",
     )
@@ -97,11 +97,11 @@ def risk_converges(ways: Ways) -> Walk:
         r"R(S)",
         "Each term is unbiased, as shown above, so the average is too.",
         query.loss(query.new),
-        assumes="the five lines of the loss: true propensities, positive for relevant documents",
+        assumes="as for the loss: true propensities, positive for every relevant document",
     )
     write.line(
         r"N\cdot\mathrm{Var}\big[\hat R_{IPS}(S)\big]",
-        "The variance of the average over N users, times N; enumerated for N = 2.",
+        "The variance of the average over N users, times N, enumerated for N = 2.",
         variance._replace(enumerated=None if pair is None else pair[1]),
         "",
     )
@@ -245,7 +245,8 @@ def naive(ways: Ways) -> Walk:
     )
     write.line(
         r"\mathbb E[\hat\Delta_{naive}]-\sum_d\mathrm{rank}(d|S)(\epsilon_+r+\epsilon_-(1-r))",
-        "Its bias: the distance from the limit of weighting. More users do not reduce it.",
+        "Its bias: the distance from the limit of the weighted estimate. More users do not reduce "
+        "it.",
         mean.less(target),
         "",
     )

@@ -141,8 +141,8 @@ def affine_law(ways: Ways) -> Walk:
     )
     write.line(
         r"(\epsilon_+-\epsilon_-)\,\Delta+\epsilon_-\,\tfrac{m(m+1)}2",
-        f"All {size} ranks add up to {size * (size + 1) // 2} for every ranker: a straight line "
-        f"with slope {slope} and intercept {constant}.",
+        f"All {size} ranks add up to {size * (size + 1) // 2} for every ranker, so this "
+        f"is a straight line with slope {slope} and intercept {constant}.",
         slope * query.loss(query.new) + constant,
         assumes="every ranker ranks all candidates",
     )

@@ -65,7 +65,8 @@ def hinge_chain(ways: Ways) -> Walk:
     )
     write.line(
         r"\mathbb E\Big[\sum_j\frac1{q_j}\sum_{d\ne d_j}\xi_{jd}\Big]",
-        "Any feasible slacks are at least the hinge; here, the hinge rounded up to whole numbers.",
+        "Any feasible slacks are at least the hinge; here they are the hinge, rounded up to whole "
+        "numbers.",
         ways.mean(times(slack, inverse)),
         "≤",
     )
