@@ -27,7 +27,7 @@ class Study:
     Attributes:
         name: on the command line and in file names.
         figure: number of the paper's figure, or None for a map or curve in this lab.
-        section: of the paper.
+        section: number of the paper's section, if any.
         title: what the figure shows.
         x_fields: settings that take the value on the x axis; the first names the axis.
         series_field: setting that distinguishes the curves of a method, if any.
@@ -90,7 +90,7 @@ class Point:
 class Plan:
     """A study to run: its scale, its users, and the number of click logs per point.
 
-    ``base`` gives seed, corpus, threshold, eps+ and draws; the study varies or fixes the other
+    ``base`` gives the seed, corpus, threshold, eps+ and draws; the study varies or fixes the other
     settings. A given curve is used unless the study varies its exponent.
     """
 

@@ -53,11 +53,11 @@ def open_journal(path: Path, header: Mapping[str, Any]) -> Iterator[Journal]:
 
     Args:
         path: the file.
-        header: nested plain values for what the results depend on besides their keys.
+        header: nested plain values that the results depend on besides their keys.
 
     Raises:
-        InputError: the file belongs to other settings (the message says which), is not a journal,
-        is damaged before its last line, is in use, or cannot be read or written.
+        InputError: the file was made with other settings (the message says which), is not a
+        journal, is damaged before its last line, is in use, or cannot be read or written.
     """
     wanted = {"format": FORMAT, **header}
     with _told(path):
@@ -86,8 +86,8 @@ def _told(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(
-            f"The results file {named(path)} cannot be written ({error.strerror or error}); what "
-            "it contains is kept: run the same command again when there is space, or choose "
+            f"The results file {named(path)} cannot be written ({error.strerror or error}); its "
+            "contents are kept: run the same command again when there is space, or choose "
             "another directory.",
             "out",
         ) from None
@@ -142,8 +142,8 @@ def _require_torn(rest: bytes, start: bytes, path: Path) -> None:
 
 def _no_journal(path: Path) -> InputError:
     return InputError(
-        f"{path} is not a file of finished cells, or was changed; it is left as it is, so "
-        "choose another directory.",
+        f"{path} is not a file of finished cells, or has been changed; it is left as it is, "
+        "so choose another directory.",
         "out",
     )
 

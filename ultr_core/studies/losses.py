@@ -16,7 +16,7 @@ from ultr_core.risk import mean_rank_of_relevant, true_risk
 
 @dataclass(frozen=True)
 class Loss:
-    """One measure: key, axis title, name in a sentence, definition and better direction."""
+    """One measure: its key, axis title, name in a sentence, definition and better direction."""
 
     key: str
     label: str

@@ -20,7 +20,7 @@ _HOLDS_ZERO = "the interval for the difference contains 0"
 
 
 def read_study(result: StudyResult) -> str:
-    """What the curve shows in words, from the finished points: the verdict, then the numbers."""
+    """What the curve shows, in words, from the finished points: the verdict, then the numbers."""
     return " ".join([_read(result), *_without_interval(result), *_on_given_curves(result)])
 
 
@@ -144,7 +144,7 @@ def _against_naive(result: StudyResult, point: Point) -> str:
     """What the weighted ranker does to the naive one at a point."""
     gain = _gain(result, point)
     if gain.low == gain.high == 0:
-        return "is the same as the naive ranker"
+        return "does exactly as well as the naive ranker"
     if gain.n < 2:
         return f"is {'better' if gain.value > 0 else 'worse'} than the naive ranker {_ONE_LOG}"
     verbs = {1: "beats", -1: "loses to", 0: "cannot be told apart from"}
@@ -190,7 +190,7 @@ def repair_headline(result: StudyResult, point: Point) -> str:
 def pays_from(result: StudyResult, repair: str) -> float | None:
     """The fewest clicks at which, and above which, a repair clearly beats every unrepaired ranker.
 
-    None if it does not do so with the most clicks.
+    None if the repair does not do so even with the most clicks.
     """
     start = None
     for point in result.plan.points:

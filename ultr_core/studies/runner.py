@@ -33,7 +33,7 @@ _FLUSHED = 0.1  # seconds after which a pool has let go of what was cancelled
 
 @dataclass(frozen=True)
 class Runner:
-    """Somewhere to run cells.
+    """Anything that can run cells.
 
     ``describe()`` describes the workers' world. ``run(cells)`` yields results as they arrive, in
     any order; closing the generator cancels cells that have not started.
@@ -51,7 +51,7 @@ def run_in_process(world: World, cells: Iterable[Cell]) -> Iterator[CellResult]:
 
 @contextmanager
 def open_runner(source: WorldSource, *, jobs: int = 1, dask: str | None = None) -> Iterator[Runner]:
-    """A runner for the world of ``source``: here, in ``jobs`` processes, or on cluster ``dask``.
+    """A runner for the world of ``source``: here, in ``jobs`` processes, or on a Dask cluster.
 
     Each process builds the corpus and the production ranker once, and then receives only cells.
 

@@ -87,9 +87,9 @@ def describe_world(lab: Lab) -> WorldDescription:
 
 @dataclass(frozen=True)
 class WorldDescription:
-    """A world in plain values: enough to identify and describe it.
+    """A world as plain values: enough to identify and describe it.
 
-    ``fingerprint`` identifies features, grades and queries of all three parts;
+    ``fingerprint`` identifies the features, grades and queries of all three parts;
     ``empty_queries`` is the number of test queries without a relevant document.
     """
 

@@ -58,19 +58,19 @@ class ClickLog:
     query_draws: N, the number of presentations, including those without a click.
     query_offsets: int64 [queries + 1], as in the corpus.
     draws: int64 [queries], how often each query was presented. By default, the impressions of the
-    query's most presented document; this is exact if some document for the query is presented at
-    every draw, as it is if whole candidate lists are shown.
+    query's most presented document; this is exact if some document for the query is presented in
+    every draw, which is the case if whole candidate lists are shown.
     context: int32 [rows], 0 or more: what else examination may depend on, such as the device or the
     number of clicks above; 0 by default.
     whole_lists: whether each draw showed a query's candidates and nothing else, as simulated users
     see them. If not, ranks may lie below a query's last candidate, because a real list may contain
     documents that the corpus lacks.
     context_is_given: whether the context is known before a list is shown, as a device is, so that
-    clicks do not change it; False for clicks above.
+    clicks do not change it; False for the number of clicks above.
 
-    N belongs to the risk of equations (4) and (5) of Joachims, Swaminathan and Schnabel (2017);
-    the number of clicks n (`total_clicks`) belongs to the C/n in their Section 6. Repeated clicks
-    are a count, never rows, so that the cost of later steps depends on the corpus and not on n.
+    N is used in the risk of equations (4) and (5) of Joachims, Swaminathan and Schnabel (2017); the
+    number of clicks n (`total_clicks`) is used in the C/n of their Section 6. Repeated clicks are
+    counted and not stored as rows, so the cost of later steps depends on the corpus and not on n.
 
     Arrays are made read-only. Raises InputError if the numbers contradict each other.
     """
@@ -164,8 +164,8 @@ class ClickLog:
         draws = whole_numbers(given, "Draws of the queries in a click log", np.int64).copy()
         if draws.shape != (self.query_offsets.size - 1,) or (draws < 0).any():
             raise InputError(
-                f"A click log with {self.query_offsets.size - 1} queries needs one number of "
-                "draws (presentations) for each, 0 or more."
+                f"A click log with {self.query_offsets.size - 1} queries needs, for each "
+                "query, a number of draws (presentations) of 0 or more."
             )
         draws.flags.writeable = False
         object.__setattr__(self, "draws", draws)
@@ -207,8 +207,8 @@ class ClickLog:
                 context = f" in context {self.context[row]}" if self.context.any() else ""
                 raise InputError(
                     f"The click log has document {self.document[row]} at rank "
-                    f"{self.rank[row]}{context} twice; each row must count one document, rank and "
-                    "context."
+                    f"{self.rank[row]}{context} twice; each combination of document, rank and "
+                    "context must have only one row."
                 )
 
     @property
@@ -223,7 +223,7 @@ class ClickLog:
 
     @cached_property
     def covers_corpus(self) -> bool:
-        """Whether the rows are exactly the corpus's documents, in their order."""
+        """Whether the rows are exactly the documents of the corpus, in order."""
         return self.document.size == self.n_documents and bool(
             np.array_equal(self.document, np.arange(self.n_documents))
         )
@@ -246,7 +246,7 @@ class ClickLog:
 
     @cached_property
     def clicks_only(self) -> bool:
-        """Whether every impression was clicked, so the log does not say what was shown."""
+        """Whether every impression was clicked; such a log does not say what was shown."""
         return bool(self.total_clicks and (self.clicks == self.impressions).all())
 
     def sum_by_document(self, values: NDArray[Any]) -> NDArray[Any]:

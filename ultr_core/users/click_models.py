@@ -121,8 +121,8 @@ class PositionModel:
     def noise_share(self, relevance: ArrayLike, ranks: ArrayLike) -> float:
         """Expected share of clicks that fall on irrelevant documents, with queries drawn uniformly.
 
-        eps_minus A / (eps_plus B + eps_minus A), with A and B the expected numbers of examined
-        irrelevant and relevant documents (Section 7.1: about 33% in the default setting).
+        eps_minus A / (eps_plus B + eps_minus A), where A and B are the expected numbers of
+        examined irrelevant and relevant documents (Section 7.1: about 33% in the default setting).
         relevance and ranks [documents]. Raises InputError if no clicks can happen.
         """
         probability = self.click_probability(relevance, ranks)

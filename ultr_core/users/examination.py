@@ -142,7 +142,7 @@ class TableCurve:
     def describe(self) -> str:
         """Describe the curve by its length and its last value."""
         ranks = counted(len(self.values), "rank")
-        return f"table of {ranks}, {self.values[-1]:.3g} from the last"
+        return f"table of {ranks}, {self.values[-1]:.3g} from the last rank on"
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ HIGHEST_GRADE = 60
 
 
 def degree_of_relevance(grades: ArrayLike, highest: int | None = None) -> NDArray[np.float64]:
-    """(2^g - 1) / (2^G - 1), from 0 to 1, float64 [documents]: what a click model takes as r.
+    """(2^g - 1) / (2^G - 1), from 0 to 1, float64 [documents]: the r of a click model.
 
     With it, users in the position model who look at a document with grade g click with probability
     eps_minus + (eps_plus - eps_minus)(2^g - 1) / (2^G - 1) (Chapelle et al., 2009). Every statement
-    about weighted clicks then holds for the graded risk, the mean over queries of
-    sum_d rank(d) (2^g - 1) / (2^G - 1), including the straight line of Section 5.2.
+    about weighted clicks, including the straight line of Section 5.2, then holds for the graded
+    risk, the mean over queries of sum_d rank(d) (2^g - 1) / (2^G - 1).
 
     grades [documents], from 0. highest: G, by default the highest grade that occurs. Raises
     InputError for grades that are not whole numbers from 0 to G, and unless G is from 1 to

@@ -40,7 +40,7 @@ class GroupCounts:
     """The rows of a click log by group of sessions, one entry per row and group [entries].
 
     row: index in the log. group: from 0. impressions, clicks: those of the row in that group.
-    draws: float64 [groups], presentations of each group, including those without a click. of: what
+    draws: float64 [groups], presentations in each group, including those without a click. of: what
     is in a group, "session" or "presentation".
 
     Raises InputError for fewer than two groups, or a group without a draw, since leaving it out
@@ -70,7 +70,7 @@ class GroupCounts:
 
 @dataclass(frozen=True, eq=False, init=False)
 class GroupedLog(ClickLog):
-    """A click log that also knows what each group of sessions contributes.
+    """A click log that also contains the counts for each group of sessions.
 
     by_group: the same impressions, clicks and presentations, by group.
 

@@ -64,11 +64,11 @@ class LeavingUsers:
 
     @property
     def at_first(self) -> PositionModel:
-        """How users click before their first click, and on each document that they still reach."""
+        """The click model up to the first click, and for each document that users still reach."""
         return PositionModel(self.curve, self.eps_plus, self.eps_minus)
 
     def affine(self, ranks: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Alpha and beta for a user who is still there: those in the position model, float64."""
+        """Alpha and beta for a user who has not left: as in the position model, float64."""
         return self.at_first.affine(ranks)
 
     def click_probability(
@@ -77,7 +77,7 @@ class LeavingUsers:
         """Probability of a click on each document in a presentation of its query.
 
         pi_k = a_k prod over j above k of (1 - (1 - lambda) a_j), where a, the click probability of
-        a user who is still there, does not depend on earlier clicks. relevance [documents],
+        a user who has not left, does not depend on earlier clicks. relevance [documents],
         ranks [documents] as presented, query_offsets [queries + 1], by default one query. Returns
         float64 [documents]. Raises InputError unless the ranks of each query are 1, 2, ..., m.
         """
@@ -108,8 +108,8 @@ def by_rank(
         order[at] = np.arange(places.size)
     if (order < 0).any():
         raise InputError(
-            "Clicks above are counted down whole lists; the ranks of each query must be 1, 2, ... "
-            "up to its number of documents, each once.",
+            "Clicks above a document are counted in whole lists; the ranks of each query must be "
+            "1, 2, ... up to its number of documents, each once.",
             "whole_lists",
         )
     found = []
@@ -120,7 +120,7 @@ def by_rank(
 
 
 def rows_by_clicks_above(ranks: ArrayLike, query_offsets: ArrayLike) -> ClickLog:
-    """Every row that a presentation of each query can give, for computing exact moments.
+    """Every row that one presentation of each query can produce, for computing exact moments.
 
     A document at rank k has k rows, with 0 to k - 1 clicks above as their context; the first counts
     the impression. ranks [documents], query_offsets [queries + 1]. Raises InputError if they
@@ -175,17 +175,17 @@ def simulate_leaving(
     query_draws: int,
     seed: Seed,
 ) -> ClickLog:
-    """Draw a log of users who may leave, directly as counts, whatever the number of clicks.
+    """Draw a log from users who may leave, directly as counts, whatever the number of clicks.
 
-    From the top of a list down, Binomial(S_h, a_k) of the S_h users who are still there after h
+    From the top of a list down, Binomial(S_h, a_k) of the S_h users who have not left after h
     clicks click at rank k, and Binomial(clicks, lambda) of these stay, with h + 1 clicks. So the
-    distribution is that of users simulated one by one, whatever their number. Each count is the
-    quantile at a fixed uniform number, as in `simulate_counts`.
+    distribution is the same as for users simulated one by one, whatever their number. Each count
+    is the quantile at a fixed uniform number, as in `simulate_counts`.
 
-    relevance, ranks [documents] as presented, query_offsets [queries + 1]. Rows have the clicks
-    above as context; their impressions include users who had left, since a log cannot tell. The
-    same seed gives the same log and draws the same queries as `simulate_counts`. Raises InputError
-    as `simulate_counts` does, and if the ranks of a query are not 1, 2, ..., m.
+    relevance, ranks [documents] as presented, query_offsets [queries + 1]. Rows have the number
+    of clicks above as context; their impressions include users who had left, since a log does not
+    show who left. The same seed gives the same log and draws the same queries as `simulate_counts`.
+    Raises InputError as `simulate_counts` does, and if the ranks of a query are not 1, 2, ..., m.
     """
     clicking = users.at_first.click_probability(relevance, ranks)
     steps = by_rank(ranks, query_offsets)
@@ -253,7 +253,7 @@ def leave_after_clicks(
 def count_by_clicks_above(
     sessions: Sessions, ranks: ArrayLike, query_offsets: ArrayLike
 ) -> ClickLog:
-    """Make a log from presentations and their clicks, with the clicks above as its rows' context.
+    """Make a log from presentations and clicks; a row's context is its number of clicks above.
 
     sessions: the query of each presentation, and the presentation and document of each click;
     ranks [documents] as presented, query_offsets [queries + 1]. Raises InputError for a document

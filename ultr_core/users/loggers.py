@@ -235,8 +235,8 @@ LOGGERS: Mapping[str, Logger] = MappingProxyType(
             Logger(
                 "replace-last",
                 "Replace last",
-                "Shows the production ranker's list, but puts any of the lower documents, all "
-                "equally likely, at the last rank.",
+                "Shows the production ranker's list, but fills the last rank with a document drawn "
+                "at random from those not shown above it.",
                 replace_last,
                 _replaced_chances,
                 _replaced_ranks,
@@ -245,8 +245,8 @@ LOGGERS: Mapping[str, Logger] = MappingProxyType(
             Logger(
                 "plackett-luce",
                 "Plackett-Luce",
-                "Draws a new list for every presentation, from the production ranker's scores with "
-                "noise.",
+                "Draws a new list for every presentation by adding noise to the production "
+                "ranker's scores.",
                 plackett_luce,
                 _luce_chances,
                 _luce_ranks,

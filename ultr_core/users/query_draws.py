@@ -127,7 +127,7 @@ def checked_draws(query_draws: object, most: int = MOST_SIMULATED) -> int:
         )
     if draws > most:
         raise InputError(
-            f"A simulated click log has at most {most:,} presentations, not "
+            f"A simulated click log can have at most {most:,} presentations, not "
             f"{in_brief(query_draws)}, because they are drawn one by one; ask for fewer.",
             "too_many_draws",
         )

@@ -34,8 +34,8 @@ class Users:
 
 
 _OWN = (
-    "Curve and noise are fixed: η, η′, ε₊, ε₋ and given curves have no effect, and IPS divides by "
-    "θ."
+    "The curve and the noise are fixed: η, η′, ε₊, ε₋ and given curves have no effect, and IPS "
+    "divides by θ."
 )
 
 USERS: Mapping[str, Users] = MappingProxyType(
@@ -45,9 +45,9 @@ USERS: Mapping[str, Users] = MappingProxyType(
             Users(
                 "position",
                 "Position bias",
-                "Users examine rank r with probability p_r, and click on what they examine with "
-                "probability ε₊ if it is relevant and ε₋ if not. The users' curve is set by η or "
-                "given; IPS divides by the curve for η′ or the learner's curve.",
+                "Users examine rank r with probability p_r, and click on an examined document "
+                "with probability ε₊ if it is relevant and ε₋ if not. The users' curve is set by η "
+                "or given; IPS divides by the curve for η′ or the learner's curve.",
                 lambda curve, plus, minus, _: PositionModel(curve, plus, minus),
                 "sections 5.1 and 5.2 of Joachims, Swaminathan and Schnabel (2017)",
             ),

@@ -46,9 +46,9 @@ def binomial_quantile(u: ArrayLike, n: ArrayLike, p: ArrayLike) -> IntArray:
     With u uniform on [0, 1) the result has exactly the binomial distribution; with u held fixed it
     never falls as n or p grows, which makes logs drawn from it comparable.
 
-    Small variances: probabilities are summed upwards. Large variances: a Cornish-Fisher
-    expansion, replaced by a search on the regularised incomplete beta function if it is too close
-    to a boundary to decide.
+    For small variances, probabilities are summed upwards. For large variances, a Cornish-Fisher
+    expansion is used, or, if it is too close to a boundary to decide, a search on the regularised
+    incomplete beta function.
 
     u in [0, 1) (0 means the smallest possible value), n >= 0 trials (whole numbers), p in [0, 1];
     arrays of the same shape after broadcasting. Returns an int64 array of that shape.
@@ -220,21 +220,21 @@ def simulate_counts(
     query_draws: int,
     seed: Seed,
 ) -> ClickLog:
-    """Draw a click log directly as counts: clicks take no time, each presentation takes about 5 ns.
+    """Draw a click log directly as counts: clicks take no time; each presentation takes about 5 ns.
 
     N_q is the count of query q among the first N terms of the fixed query sequence. Given N_q the
-    clicks of document d are Binomial(N_q, pi_d), independent across documents (position model): the
-    quantile at u_d, one fixed uniform number per document. So the distribution is exact at every
-    setting, counts never fall as N or pi_d grows, and changing pi changes no other random number.
-    The price is that logs from the same seed at several N are more alike than stages of a growing
-    log, so an interval over N needs several seeds.
+    clicks of document d are Binomial(N_q, pi_d), independent across documents (position model):
+    each is the quantile at u_d, one fixed uniform number per document. So the distribution is exact
+    at every setting, counts never fall as N or pi_d grows, and changing pi changes no other random
+    number. The price is that logs from the same seed at several N are more alike than stages of a
+    growing log, so an interval over N needs several seeds.
 
     click_probability pi [documents], ranks [documents] as presented, query_offsets [queries + 1].
     The same seed gives the same log. Raises InputError for probabilities outside [0, 1], draws
     outside the range 1 to ``MOST_SIMULATED``, or arrays whose shapes do not match.
 
-    Two queries with two documents each; users always look at rank 1, half of them at rank 2, and
-    click what is relevant:
+    Two queries with two documents each; users always look at rank 1, half of them also look at
+    rank 2, and they click on relevant documents:
 
     >>> clicked = [1.0, 0.0, 0.0, 0.5]
     >>> log = simulate_counts(clicked, [1, 2, 1, 2], [0, 2, 4], query_draws=1000, seed=0)
@@ -259,7 +259,7 @@ def simulate_counts(
 
 @dataclass(frozen=True, eq=False)
 class Sessions:
-    """Every event of a simulated log, in order.
+    """Every event in a simulated log, in order.
 
     query: int32 [N], the query of each presentation.
     click_draw: int64 [n], the presentation (0 to N - 1) in which each click happened, increasing.
