@@ -634,7 +634,7 @@ DIRTS: tuple[Dirt, ...] = (
     Dirt("comment lines", _added_lines(("# exported", "#", "# a,b")), ("rows_left_out",)),
     Dirt("clicks without a position", _lost_positions, ("clicks_without_position",)),
     Dirt("views lost from events", _lost_views, ("clicks_without_position",)),
-    Dirt("clicks of events without a place", _lost_clicks, ("clicks_without_position", "clicks")),
+    Dirt("click events without a position", _lost_clicks, ("clicks_without_position", "clicks")),
     Dirt("grids, and lists in a cell", _grid, ("columns", "positions", "beside")),
 )  # fmt: skip
 """Every kind of dirt that was found in a log."""

@@ -90,7 +90,7 @@ def one_line(text: str) -> str:
 def checked_path(path: str | Path, what: str) -> Path:
     """A path that can be looked up; ``what`` is its subject in messages, as "The click log".
 
-    Raises InputError for an empty path, a lone dash, a path with a zero byte in it, and one that
+    Raises InputError for an empty path, a lone dash, a path with a null byte in it, and one that
     the system cannot look up, as for a name that is too long; whether anything is there is left to
     others.
     """
@@ -106,7 +106,7 @@ def checked_path(path: str | Path, what: str) -> Path:
         )
     if "\0" in str(path):
         raise InputError(
-            f"{what} {named(path)} has a zero byte in its path, which no path may contain.",
+            f"{what} {named(path)} has a null byte in its path, which no path may contain.",
             "path_zero_byte",
         )
     try:

@@ -103,7 +103,7 @@ def other_format(start: bytes) -> str | None:
 
 
 def _wide_text(start: bytes) -> str | None:
-    """UTF-32 or UTF-16 without a byte order mark: plain letters with zero bytes between them."""
+    """UTF-32 or UTF-16 without a byte order mark: plain letters with null bytes between them."""
     for name, width in (("UTF-32 text", 4), ("UTF-16 text", 2)):
         for place in (0, width - 1):  # of the byte that tells the letter
             letters = start[place::width]
@@ -157,7 +157,7 @@ def text_of(
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
         raise InputError(
-            f"{name}, line {line} has a zero byte, as binary and UTF-16 files do; save it as UTF-8 "
+            f"{name}, line {line} has a null byte, as binary and UTF-16 files do; save it as UTF-8 "
             "text.",
             "zero_byte",
         )

@@ -139,7 +139,7 @@ def _checked_blocks(source: Source, raw: IO[bytes]) -> Iterator[tuple[int, bytes
         empty = False
         if b"\0" in piece:
             raise InputError(
-                f"{source.name} is a binary file (zero bytes after line {line}); "
+                f"{source.name} is a binary file (null bytes after line {line}); "
                 "give rows 'grade qid:ID id:value ...' as plain or gzipped text.",
                 "zero_byte",
             )

@@ -361,7 +361,7 @@ def usable_rows(
     marks.add(counted.broken, "no JSON object")
     marks.add(counted.short, "too few columns")
     zero = [_where(counted, meaning, lambda text: "\0" in text) for meaning in counted.codes]
-    marks.add(np.logical_or.reduce(zero), "a zero byte")
+    marks.add(np.logical_or.reduce(zero), "a null byte")
     clicks, faulty = _whole(counted, "click")
     marks.add_values("click", faulty)
     shown = np.ones(counted.rows.size, np.int64)

@@ -252,7 +252,7 @@ def _only_clicks(log: PresentationLog) -> Seen | None:
         )
     return warning(
         0,
-        "Every row was clicked, so the log records clicks but not what was shown. You can train a "
+        "Every row was clicked, so the log records only clicks. You can train a "
         "ranker, but estimated risks are for clicked presentations only, and examination cannot be "
         "estimated.",
     )

@@ -262,7 +262,7 @@ def _cells(state: PageState, name: str) -> list[NotebookCell]:
             """
         ),
         code("from ultr_core.figures import study_figure\n\nstudy_figure(result)"),
-        words("## The paper's claims on this figure"),
+        words("## The paper's claims about this figure"),
         code(
             """
             for claim in judge(result):

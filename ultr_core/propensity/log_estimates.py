@@ -311,9 +311,9 @@ def _by_session(
         return estimate, chosen.intervals, ()
     if chosen.ratios is None:
         return estimate, chosen.intervals, (
-            f"The log has sessions, but {chosen.label} has {chosen.intervals}: if sessions repeat "
-            "queries, these intervals are too narrow. Harvesting and swaps have intervals by "
-            "session.",
+            f"The log has sessions, but {chosen.label} has {chosen.intervals}: where the same "
+            "query occurs in a session more than once, these intervals are too narrow. Harvesting "
+            "and swaps have intervals by session.",
         )  # fmt: skip
     groups = int(group.max()) + 1
     points = session_points(chosen, log, estimate, group)

@@ -253,7 +253,7 @@ def test_a_zero_byte_makes_a_row_unusable() -> None:
     for odd in (text, text.replace("q,c,3", 'q,"c\n",3'), text.replace("q,c,3,0", "q,c,3,0,,")):
         log = parse_log(odd)
         assert log.counts()["rows"] == 2
-        assert [(f.kind, f.rows, f.first) for f in log.faults] == [("a zero byte", 2, 3)]
+        assert [(f.kind, f.rows, f.first) for f in log.faults] == [("a null byte", 2, 3)]
 
 
 # Other readers.

@@ -217,7 +217,7 @@ def test_a_zero_byte_makes_a_row_unusable(tmp_path: Path) -> None:
     for by_dictionary in (True, False):
         pq.write_table(table, tmp_path / "log", use_dictionary=by_dictionary)
         faults = read_log(tmp_path / "log").faults
-        assert [(f.kind, f.first) for f in faults] == [("a zero byte", 2)]
+        assert [(f.kind, f.first) for f in faults] == [("a null byte", 2)]
 
 
 @pytest.mark.usefixtures("read_here")
