@@ -71,7 +71,7 @@ class Content:
     def filled(self, **values: object) -> Content:
         """The same with the values in all its texts, each used by at least one of them.
 
-        Raises InputError as `text` does.
+        Raises InputError if `text` does.
         """
         unused = set(values)
 

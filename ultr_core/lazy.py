@@ -12,7 +12,7 @@ from typing import Any
 
 
 def on_demand(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """``__getattr__`` and ``__dir__`` (PEP 562) for a package that loads its public names on use.
+    """``__getattr__`` and ``__dir__`` (PEP 562) that load a package's public names on demand.
 
     The package lists its names once, as imports under ``if TYPE_CHECKING:``: type checkers and
     editors read them there, and so does this function.

@@ -119,7 +119,7 @@ SHOWN_FIELD = Number(
 
 CONTINUATION_FIELD = Number(
     "continuation", "Continuation λ", 0.01, 1.0, default=0.5, symbol="λ", decimals=2, step=0.01,
-    help="Probability that a leaving user continues down the list after a click; at 1 nobody "
+    help="Probability that a user who may leave continues down the list after a click; at 1 nobody "
     "leaves. Hindsight estimators are given this value.",
 )  # fmt: skip
 

@@ -396,7 +396,7 @@ def expected_ranks(scores: ArrayLike, query_offsets: ArrayLike) -> FloatArray:
     """Mean rank of each document over all orders of tied ones, float64 [documents].
 
     first + (size - 1) / 2. Every risk here is linear in the ranks, so with these it is the mean
-    risk over all orders. Raises InputError as `tied_groups` does.
+    risk over all orders. Raises InputError if `tied_groups` does.
     """
     return tied_groups(scores, query_offsets).mean_ranks
 

@@ -110,7 +110,7 @@ def parse_corpus(
     groups: a file, or an upload, with the number of documents per query, for rows without ``qid:``.
     ids: as for `load_corpus`.
     room: limits on the result; a server gives visitors less room than their own machine would.
-    Raises InputError as `load_corpus` does.
+    Raises InputError if `load_corpus` does.
 
     >>> corpus = parse_corpus(b"4 qid:7 1:0.5 3:1 # first\\n0 qid:7 2:0.25\\n", "example")
     >>> corpus.grades.tolist(), corpus.query_offsets.tolist(), corpus.feature_ids.tolist()

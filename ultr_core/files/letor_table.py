@@ -163,7 +163,7 @@ def read_table(
     groups: file with the number of documents in each query, for rows without ``qid:``; by default
     one beside the file, its name with .query or .group added. with_costs: allow ``cost:W`` after
     ``qid:Q``, as svm_proprank does, and keep comments. ids: pattern of document ids in comments,
-    see `id_pattern`; None for the usual forms. Raises InputError as `load_corpus` does.
+    see `id_pattern`; None for the usual forms. Raises InputError if `load_corpus` does.
     """
     read_id = usual_id if ids is None else id_pattern(ids)
     found = _Gathered(source.name, source.room, read_id)

@@ -60,7 +60,7 @@ def write_proprank(
 def packed_proprank(corpus: Corpus, weights: Weights) -> bytes:
     """The file that `write_proprank` writes, gzipped in memory; call `proprank_bytes` first.
 
-    Raises InputError as `write_proprank` does.
+    Raises InputError if `write_proprank` does.
     """
     _check(corpus, weights)
     packed = io.BytesIO()

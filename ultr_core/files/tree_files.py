@@ -54,7 +54,7 @@ def _is_trees(text: str) -> bool:
 
 
 def read_trees(path: str | Path) -> TreeRanker:
-    """Trees out of a model of LightGBM; raises InputError as `Forest.parse` does."""
+    """Trees out of a model of LightGBM; raises InputError if `Forest.parse` does."""
     return _parsed(read_text(path, _WHAT), named(path))
 
 

@@ -135,7 +135,7 @@ def inspect_upload(
 def is_log(
     path: str | Path, columns: Mapping[str, str] | None = None, encoding: str | None = None
 ) -> bool:
-    """Whether the file at a path is a click log; raises InputError as `kind_of` does."""
+    """Whether the file at a path is a click log; raises InputError if `kind_of` does."""
     if is_in_parts(checked_path(path, "The file")):
         return True
     if Path(path).is_dir():

@@ -698,7 +698,7 @@ def heaviest_share(log: ClickLog, numbers: Numbers, clicks: int = HEAVIEST) -> f
     """Share of the total weight u of all clicks that the heaviest clicks carry, 0 to 1.
 
     numbers [rows]: u and v, or propensities q for u = 1 / q. A log without clicks gives 0. Raises
-    InputError as `click_weights` does.
+    InputError if `click_weights` does.
     """
     weight = click_weights(log, numbers)
     total = float((weight * log.clicks).sum())

@@ -188,7 +188,7 @@ def _graded(given: Given, corpus: Corpus) -> Corpus:
 def own_join(
     given: Given, log: PresentationLog, corpus: Corpus, name: str, *, shown_whole: bool = False
 ) -> JoinedLog:
-    """Log and corpus joined, with the tables of names; raises InputError as `join_log` does."""
+    """Log and corpus joined, with the tables of names; raises InputError if `join_log` does."""
     tables = [getattr(given, field.name) for field in TABLES]
     queries, documents = (None if path is None else read_names(path) for path in tables)
     return join_log(
@@ -208,7 +208,7 @@ def own_logger_scores(given: Given, corpus: Corpus) -> NDArray[np.float64] | Non
 def own_continuation(given: Given, log: ClickLog) -> float | ContinuationEstimate | None:
     """The λ of ``--continuation``, estimated and noted if it is the log's; None without one.
 
-    Raises InputError as `estimate_continuation` does.
+    Raises InputError if `estimate_continuation` does.
     """
     if given.continuation != LOG_ITSELF:
         return None if given.continuation is None else float(given.continuation)

@@ -29,7 +29,7 @@ _HELPS = {
     "users": "How users click. Trusting users have their own curve and noise, so η, ε₊, ε₋ and a "
     "given curve have no effect. Leaving users continue after a click only with probability λ; "
     "--sessions records which clicks were above each document.",
-    "continuation": "Probability that a leaving user continues down the list after a click.",
+    "continuation": "Probability that a user who may leave continues down the list after a click.",
     "seed": "Random seed for the simulated users. The same seed draws the same queries with and "
     "without --sessions, but not the same clicks.",
 }

@@ -388,7 +388,7 @@ def exact_verdicts(
     ``clicks`` gives, for a presented list, the possible sets of clicked documents with their
     probabilities; `one_random_click` and `click_on` are such users. The known bias of balanced
     interleaving: A = abc, B = bca and one random click give B two wins in three. Raises InputError
-    as `interleaved` does, and for more than ``MOST_WAYS`` interleaved lists.
+    if `interleaved` does, and for more than ``MOST_WAYS`` interleaved lists.
     """
     totals = {1: Fraction(0), -1: Fraction(0), 0: Fraction(0)}
     for found, chance in every_interleaving(list_a, list_b, scheme, shown=shown):
@@ -406,7 +406,7 @@ def every_interleaving(
 ) -> Iterator[tuple[Interleaved, Fraction]]:
     """Every outcome of the coins with its probability; equal lists may come several times.
 
-    Raises InputError as `exact_verdicts` does.
+    Raises InputError if `exact_verdicts` does.
     """
     build = _build(list_a, list_b, shown, scheme)
     path: list[int] = []

@@ -104,7 +104,7 @@ def informed(method: Method, data: ClickData) -> Informed:
     """Fit the relevance that a method needs, and keep to the method only if it predicts the clicks.
 
     Where the test by rank rejects the fit, the estimator's ``instead`` weighs the clicks, which
-    needs none. Raises InputError as `fit_relevance` does.
+    needs none. Raises InputError if `fit_relevance` does.
     """
     estimator = method.estimator
     if estimator is None or not estimator.fits_relevance:
@@ -123,7 +123,7 @@ def informed(method: Method, data: ClickData) -> Informed:
 
 
 def weights_by(estimator: Estimator, log: ClickLog, belief: Belief) -> Weights:
-    """The weights that a learner gets from this log; raises InputError as `weights_of_log` does."""
+    """The weights that a learner gets from this log; raises InputError if `weights_of_log` does."""
     return weights_of_log(log, estimator.weigh(log, belief))
 
 

@@ -73,7 +73,7 @@ class TreeRanker:
         return len(self.forest.trees)
 
     def score(self, corpus: Corpus) -> FloatArray:
-        """Scores [documents] of a corpus; raises InputError as `score_with_notices` does."""
+        """Scores [documents] of a corpus; raises InputError if `score_with_notices` does."""
         return self.score_with_notices(corpus)[0]
 
     def score_with_notices(

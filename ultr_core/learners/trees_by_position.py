@@ -154,7 +154,7 @@ def fit_by_position(
 ) -> TreeRanker:
     """Grow this many trees on a log; the same seed gives the same trees.
 
-    Raises InputError as `Lists.of_log` does, and where LightGBM is not installed.
+    Raises InputError if `Lists.of_log` does, and where LightGBM is not installed.
     """
     return ranker_of(_grown(corpus, log, trees, seed), corpus, trees)
 
@@ -170,7 +170,7 @@ def select_by_position(
     """Grow trees on a log, as many as give validation clicks the highest likelihood.
 
     log, held_out: the clicks on the queries of ``corpus`` and of ``validation``. Without a
-    validation click at rank 1 there are ``TREES_WITHOUT_VALIDATION``. Raises InputError as
+    validation click at rank 1 there are ``TREES_WITHOUT_VALIDATION``. Raises InputError if
     `fit_by_position` does.
     """
     if not held_out.clicks[held_out.rank == 1].any():

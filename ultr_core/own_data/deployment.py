@@ -162,7 +162,7 @@ def gate(
     be used.
 
     Without an interval, if `RankerDifference` gives no verdict, or if the estimate ignores
-    propensities, no ranker passes. Raises InputError as `compare_with_shown` does, and for
+    propensities, no ranker passes. Raises InputError if `compare_with_shown` does, and for
     candidates outside the range 1 to ``MOST_CANDIDATES``.
     """
     candidates = whole_in_range(candidates, "The number of candidates", 1, MOST_CANDIDATES)

@@ -364,7 +364,7 @@ def judge_by(
     as in `fit_from_log`. continuation: lambda of users who leave after a click; hindsight
     propensities judge then, and intervals leave out groups of a `GroupedLog`; if lambda was
     estimated from the log, they allow for its noise. Raises InputError for
-    a clip outside (0, 1] or for an estimator that has none, and as `fit_from_log`
+    a clip outside (0, 1] or for an estimator that has none, and if `fit_from_log`
     does.
     """
     require_log(log)
@@ -664,7 +664,7 @@ def compare_with_shown(
     The risk is linear in the ranks, so the joint risk of the log's rankers is the risk of the mean
     rank at which each document was shown, or of `ranks_over_draws` for a judge that counts draws
     which leave a document out. scores [documents]. A log without clicks gives no
-    estimate. Raises InputError as `evaluate_ranker` does.
+    estimate. Raises InputError if `evaluate_ranker` does.
     """
     require_log(log)
     ranks = _ranks_of(scores, log, name)

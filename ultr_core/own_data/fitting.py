@@ -347,7 +347,7 @@ def prepared(
     """Check what a fit is given, and fit the relevance that its method needs.
 
     Arguments are those of `fit_from_log`; from_pairs: whether the learner learns from pairs. Raises
-    InputError as `fit_from_log` does.
+    InputError if `fit_from_log` does.
     """
     estimator = way.estimator
     assert estimator is not None
@@ -461,7 +461,7 @@ def informed_on_all(
 ) -> Known:
     """Fit the relevance that a method needs: on a part of the log to choose, then on all of it.
 
-    Raises InputError as `fit_relevance` does.
+    Raises InputError if `fit_relevance` does.
     """
     own = way.estimator
     assert own is not None

@@ -214,7 +214,7 @@ class Watched:
 def watch_users(world: SmallWorld, last: int, reached: int, seed: int) -> Watched:
     """Users 1 to ``last`` as `watch_user` returns them; the last has read ``reached`` ranks.
 
-    Raises InputError as `watch_user` does.
+    Raises InputError if `watch_user` does.
     """
     query, losses = world.query, times(world.query.new, world.inverse)
     clicks: list[tuple[int, int]] = []

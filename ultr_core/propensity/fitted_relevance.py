@@ -106,8 +106,8 @@ def affine_doubly_robust(instead: Estimator) -> Estimator:
         robust,
         key="affine-doubly-robust",
         label="Affine doubly robust",
-        counts="an impression counts as the fitted relevance; a click counts as the remainder "
-        "after fit and noise, divided by α (at least τ)",
+        counts="an impression counts as the fitted relevance; a click counts as what "
+        "remains after the fit and the noise are subtracted, divided by α (at least τ)",
         words="The fitted relevance, corrected by clicks minus those that noise explains; it is "
         "also correct if noise depends on the rank.",
         expects=(RIGHT_NOISE, RIGHT_NOISE_AND_RELEVANCE, *robust.expects),

@@ -43,8 +43,8 @@ def hindsight_propensities(
 ) -> FloatArray:
     """q = p_k lambda^h, float64 with the shape of ``ranks``; h counts the clicks above.
 
-    Raises InputError for a lambda outside [0, 1], and for clicks above that are not whole numbers
-    from 0 to one less than the rank.
+    Raises InputError for a lambda outside [0, 1], and for counts of clicks above that are not whole
+    numbers from 0 to one less than the rank.
 
     >>> from ultr_core.users import PowerLaw
     >>> hindsight_propensities(PowerLaw(1.0), 0.5, ranks=[1, 2, 2], clicks_above=[0, 0, 1]).tolist()

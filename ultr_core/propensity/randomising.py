@@ -195,7 +195,7 @@ def neighbour_swap_cost(
     """Exact mean increase in the sum of ranks from a swap of neighbours.
 
     Half the mean of r(d at r - 1) - r(d at r) over queries and r = 2..K; pairs beyond a list count
-    as 0. Raises InputError as `simulate_neighbour_swaps` does.
+    as 0. Raises InputError if `simulate_neighbour_swaps` does.
     """
     at = documents_at_places(ranks, query_offsets, _two_or_more(last_rank))
     relevant = relevance_of_all(relevance, ranks)

@@ -89,7 +89,7 @@ class SwapCounts:
 def documents_at_places(ranks: ArrayLike, query_offsets: ArrayLike, last_rank: int) -> IntArray:
     """Document at each of the ranks 1..K of each query, -1 beyond its list, [queries, K].
 
-    Raises InputError as `order_from_ranks` does.
+    Raises InputError if `order_from_ranks` does.
     """
     order = order_from_ranks(ranks, query_offsets)
     offsets, place = np.asarray(query_offsets, dtype=np.int64), np.arange(last_rank)
@@ -312,7 +312,7 @@ def swap_limit(
     sum_q P(click | landmark document of q, rank r) / the same at rank k, over the queries with a
     result at both ranks. It equals p_r / p_k in a position model; under trust bias it depends on
     the relevance of the landmark documents, and no amount of traffic corrects that. Ranks beyond
-    every list are NaN. Raises InputError as `simulate_swaps` does.
+    every list are NaN. Raises InputError if `simulate_swaps` does.
     """
     landmark, last_rank = _checked_design(landmark, last_rank)
     at = documents_at_places(ranks, query_offsets, last_rank)
@@ -341,7 +341,7 @@ def swap_cost(
 
     A swap of k and j adds (j - k) (r(d_k) - r(d_j)); averaged over queries with a result at the
     landmark and over j uniform on 1..K; draws beyond a list count as 0. The value is exact, for the
-    intervention in Section 5.3. Raises InputError as `simulate_swaps` does.
+    intervention in Section 5.3. Raises InputError if `simulate_swaps` does.
     """
     landmark, last_rank = _checked_design(landmark, last_rank)
     at = documents_at_places(ranks, query_offsets, last_rank)
@@ -361,7 +361,7 @@ def sessions_needed(
     The half-width of the interval on the logarithmic scale is log(1 + precision), and each rank
     gets 1/K of the presentations: N = K (1.96 / log(1 + precision))^2 ((1 - a)/a + (1 - b)/b),
     where a and b are the click rates of the landmark document at r and at k. Raises InputError
-    unless both rates lie in (0, 1] and the precision is above 0, for a K out of range, and if more
+    if a rate lies outside (0, 1], the precision is not above 0, K is out of range, or more
     presentations are needed than can be counted.
     """
     last_rank = checked_last_rank(last_rank, MOST_PAIRED)

@@ -119,7 +119,7 @@ def weights_of_log(log: ClickLog, numbers: Numbers) -> Weights:
     If v is not 0, the smallest sum of each query is subtracted
     (`Weights.from_signed`); without v, sums are never negative and are unchanged. n is always the
     number of clicks. numbers [rows]: u and v, or propensities. Raises InputError for a log without
-    clicks, and as `RowNumbers.on_log` does.
+    clicks, and if `RowNumbers.on_log` does.
     """
     of_rows = row_numbers(numbers).on_log(log)
     if log.total_clicks == 0:
@@ -242,7 +242,7 @@ def effective_sample_size(by_row: FloatArray, weight: FloatArray) -> float:
 def click_weights(log: ClickLog, numbers: Numbers) -> FloatArray:
     """How much a click counts, float64 [rows]: u of clicked rows, 0 elsewhere, whatever v is.
 
-    numbers [rows]: u and v, or propensities q for u = 1 / q. Raises InputError as
+    numbers [rows]: u and v, or propensities q for u = 1 / q. Raises InputError if
     `RowNumbers.on_log` does.
     """
     of_rows = row_numbers(numbers)
@@ -253,7 +253,7 @@ def click_weight_diagnostics(log: ClickLog, numbers: Numbers) -> ClickWeightDiag
     """Effective sample size and concentration of the weights u of the clicks.
 
     numbers [rows]: u and v, or propensities q for u = 1 / q; the effective size is that of Kish
-    (1965). A log without clicks gives zeros. Raises InputError as `click_weights` does, for example
+    (1965). A log without clicks gives zeros. Raises InputError if `click_weights` does, for example
     for a clicked row with propensity 0.
     """
     weight = click_weights(log, numbers)
@@ -293,7 +293,7 @@ def clipping_effect(log: ClickLog, estimator: Estimator, belief: Belief) -> Clip
     """Count the clicks and the weight that ``belief.clip`` changes, compared with tau = 0.
 
     Both weights are the estimator's own u: 1 / max(tau, p) against 1 / p for the clipped estimator,
-    and its own formula for any other estimator. Raises InputError as `Estimator.weigh` does, for a
+    and its own formula for any other estimator. Raises InputError if `Estimator.weigh` does, for a
     click without a finite u even at the threshold.
     """
     u = estimator.weigh(log, belief).on_log(log).u

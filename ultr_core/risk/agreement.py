@@ -50,7 +50,7 @@ def _tau(first: FloatArray, second: FloatArray) -> float:
 def order_agreement(a: ArrayLike, b: ArrayLike) -> float:
     """`kendall_tau`, or 0 if all numbers in one list are equal, which says nothing about the order.
 
-    Raises InputError as `kendall_tau` does, except for equal numbers.
+    Raises InputError if `kendall_tau` does, except for equal numbers.
     """
     first, second = _two_lists(a, b)
     if np.ptp(first) == 0 or np.ptp(second) == 0:

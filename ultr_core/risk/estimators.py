@@ -100,7 +100,7 @@ def estimate_differences(log: ClickLog, differences: ArrayLike, numbers: Numbers
 
     differences [pairs, documents] of their ranks, of any sign; numbers [rows of the log]. Intervals
     are `difference_ends` of the documents that the first ranker ranks lower and those it ranks
-    higher. Raises InputError as `estimate_risks` does.
+    higher. Raises InputError if `estimate_risks` does.
     """
     places = places_of_rankers(differences, log.n_documents, least=-np.inf)
     return _estimates(log, places, SignedSums(log, weigh(log, [numbers]), len(places)))
@@ -116,7 +116,7 @@ def estimate_values(
     of the time.
 
     ranks [rankers, documents]; numbers: one for each estimator, as in `estimate_risks`; pairs
-    [pairs, 2]: each names two of the rankers. Raises InputError as `estimate_risks` does.
+    [pairs, 2]: each names two of the rankers. Raises InputError if `estimate_risks` does.
     """
     places = places_of_rankers(ranks, log.n_documents)
     first, second = np.asarray(pairs).T
@@ -219,7 +219,7 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Est
     Standard error and interval come from the delta method: those of the estimated risk with rank -
     value instead of the rank, divided by the mean summed weight of a presentation.
 
-    ranks [documents] under the ranker to be judged, numbers [rows of the log]. Raises InputError as
+    ranks [documents] under the ranker to be judged, numbers [rows of the log]. Raises InputError if
     `estimate_risks` does, for a log without clicks, and for a summed weight that is not above 0.
     """
     places = checked_places(ranks, log.n_documents)
@@ -275,7 +275,7 @@ def difference_by(
     """Risk of one ranker minus that of another, by one of ``ESTIMATORS`` that is not normalised.
 
     differences [documents] of their ranks. For a `GroupedLog`, the interval comes from groups of
-    sessions. Raises InputError as `estimate_difference` does.
+    sessions. Raises InputError if `estimate_difference` does.
     """
     numbers = estimator.weigh(log, belief)
     if isinstance(log, GroupedLog):

@@ -71,7 +71,7 @@ def true_risks(
 def empty_queries(relevance: ArrayLike, query_offsets: ArrayLike) -> int:
     """How many queries have no relevant document; relevance [documents], offsets [queries + 1].
 
-    Raises InputError as `query_sums` does.
+    Raises InputError if `query_sums` does.
     """
     relevant = real_numbers(relevance, "Relevance") != 0
     return int(np.count_nonzero(query_sums(relevant, query_offsets) == 0))

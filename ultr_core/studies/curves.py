@@ -110,8 +110,8 @@ class StudyResult:
     def curve_table(self) -> pd.DataFrame:
         """One row per method and point: mean loss, its 95% interval, share of noisy clicks.
 
-        ``low`` and ``high`` are NaN, and empty in a file, where there is only one draw, and for
-        methods that do not learn from clicks.
+        ``low`` and ``high`` are NaN (empty in a file) if there is only one draw, and for methods
+        that do not learn from clicks.
         """
         import pandas as pd  # for pictures and files; a study can be run and judged without it
 

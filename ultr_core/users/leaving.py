@@ -185,7 +185,7 @@ def simulate_leaving(
     relevance, ranks [documents] as presented, query_offsets [queries + 1]. Rows have the number
     of clicks above as context; their impressions include users who had left, since a log does not
     show who left. The same seed gives the same log and draws the same queries as `simulate_counts`.
-    Raises InputError as `simulate_counts` does, and if the ranks of a query are not 1, 2, ..., m.
+    Raises InputError if `simulate_counts` does, and if the ranks of a query are not 1, 2, ..., m.
     """
     clicking = users.at_first.click_probability(relevance, ranks)
     steps = by_rank(ranks, query_offsets)
@@ -233,7 +233,7 @@ def leave_after_clicks(
     """The same presentations for users who leave with probability 1 - lambda after each click.
 
     sessions: those of users who never leave. What they would click does not depend on leaving, so
-    the clicks of a leaving user are those down to the first click after which the user leaves.
+    the clicks of a user who leaves are those down to the first click after which the user leaves.
     ranks [documents] as presented; the same seed gives the same clicks. Clicks are sorted by
     presentation, then by rank. Raises InputError for a lambda outside [0, 1].
 
@@ -257,7 +257,7 @@ def count_by_clicks_above(
 
     sessions: the query of each presentation, and the presentation and document of each click;
     ranks [documents] as presented, query_offsets [queries + 1]. Raises InputError for a document
-    clicked twice in the same presentation, and as `by_rank` does.
+    clicked twice in the same presentation, and if `by_rank` does.
 
     >>> sessions = Sessions(np.array([0, 0]), np.array([0, 0, 1]), np.array([0, 1, 1]))
     >>> log = count_by_clicks_above(sessions, ranks=[1, 2], query_offsets=[0, 2])
