@@ -15,7 +15,7 @@ from ultr_core.corpus.feature_matrix import (
     require_finite_features,
 )
 from ultr_core.corpus.ranking import in_brief, real_numbers, whole_numbers, whole_or_none
-from ultr_core.errors import InputError
+from ultr_core.errors import InputError, quoted
 from ultr_core.words import counted
 
 LARGEST_GRADE = int(np.iinfo(np.int16).max)
@@ -130,6 +130,14 @@ class Corpus:
     def max_grade(self) -> int:
         """Largest grade that occurs."""
         return int(self.grades.max())
+
+    def name_of_document(self, document: int) -> str:
+        """What messages call a document, by its number from 0, at the start of a sentence."""
+        query = int(np.searchsorted(self.query_offsets, document, side="right")) - 1
+        of_query = f"of query {quoted(self.query_ids[query])}"
+        if self.document_ids is not None:
+            return f"Document {quoted(self.document_ids[document])} {of_query}"
+        return f"Document {document - int(self.query_offsets[query]) + 1} {of_query}"
 
     def relevance(self, threshold: int) -> NDArray[np.bool_]:
         """Binary relevance r_i = [grade_i >= threshold], bool [documents].

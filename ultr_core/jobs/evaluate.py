@@ -211,7 +211,7 @@ def run(given: Given) -> Evidence:
     if given.shown_whole:
         joined = own_join(given, log, own.corpus, own.name, shown_whole=True)
     print_notes(joined.notices)
-    continuation = own_continuation(given, joined.clicks)
+    continuation = own_continuation(given, joined.clicks, own.corpus)
     name, scores = _scores(given, own.corpus)
     judge = judge_by(
         given.method, own.corpus, joined.clicks, curve, clip=given.clip,

@@ -201,7 +201,7 @@ def run(given: Given) -> Fitted:
     curve, odd = own_propensities(given, log)
     joined = own_join(given, log, own.corpus, own.name)
     print_notes(joined.notices)
-    found = own_continuation(given, joined.clicks)
+    found = own_continuation(given, joined.clicks, own.corpus)
     continuation = found.probability if isinstance(found, ContinuationEstimate) else found
     line = progress_line()
     known, validation = PowerLaw(0.0) if curve is None else curve, _validation(given, own, log)

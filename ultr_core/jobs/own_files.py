@@ -205,14 +205,16 @@ def own_logger_scores(given: Given, corpus: Corpus) -> NDArray[np.float64] | Non
     return scores
 
 
-def own_continuation(given: Given, log: ClickLog) -> float | ContinuationEstimate | None:
+def own_continuation(
+    given: Given, log: ClickLog, corpus: Corpus
+) -> float | ContinuationEstimate | None:
     """The λ of ``--continuation``, estimated and noted if it is the log's; None without one.
 
     Raises InputError if `estimate_continuation` does.
     """
     if given.continuation != LOG_ITSELF:
         return None if given.continuation is None else float(given.continuation)
-    found = estimate_continuation(log)
+    found = estimate_continuation(log, name_of=corpus.name_of_document)
     print_notes([f"λ = {found.value:.2f} (95% interval {found.low:.2f} to {found.high:.2f})."])
     return found
 

@@ -15,7 +15,7 @@ holds from two presentations of a list up.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,20 +73,26 @@ class ContinuationEstimate:
         return min(self.value, 1.0)
 
 
-def estimate_continuation(log: ClickLog) -> ContinuationEstimate:
+def _by_number(document: int) -> str:
+    return f"Document {document} (counted from 0)"
+
+
+def estimate_continuation(
+    log: ClickLog, *, name_of: Callable[[int], str] = _by_number
+) -> ContinuationEstimate:
     """Estimate the probability lambda of continuing after a click.
 
     log: a log of fixed, complete lists, counted by clicks above (`count_by_clicks_above`, or
     `simulate_leaving`). It assumes that users leave only after a click, with the same lambda after
     every click; nothing is assumed about examination, noise or relevance. Value: the ratio of the
     sums above; interval: Student's t from the spread of the queries' contributions, cut off at 0.
+    name_of: what messages call a document, at the start of a sentence.
 
-    Raises InputError where lambda is not identified: without a click below another, with documents
-    that are not at the same rank in every presentation, with fewer than ``FEWEST_LATER`` clicks
-    below another, or with fewer than ``FEWEST_QUERIES`` queries that compare users with and without
-    a click.
+    Raises InputError where lambda is not identified: in a log of clicks only, with lists that
+    change or that end at different ranks, with fewer than ``FEWEST_LATER`` clicks below another, or
+    with fewer than ``FEWEST_QUERIES`` queries that compare users with and without a click.
     """
-    _require_fixed_lists(log)
+    _require_fixed_lists(log, name_of)
     sums = _sums(log.document, log.context, log.impressions, log.clicks, log.n_documents)
     of_query = np.stack([query_sums(values, log.query_offsets) for values in _sides(sums)])
     telling, later = of_query[:, of_query[1] > 0], sums[1]
@@ -230,27 +236,52 @@ def _require_one_list(
     )
 
 
-def _require_fixed_lists(log: ClickLog) -> None:
+def _require_fixed_lists(log: ClickLog, name_of: Callable[[int], str]) -> None:
     """Raise InputError unless each document of a query is at one rank in each of its draws."""
+    if log.clicks_only:
+        raise InputError(
+            "Every row was clicked, so the log records only clicks; to estimate λ, add the "
+            "documents that were shown but not clicked.",
+            "clicks_only",
+        )
     lowest, highest = np.full((2, log.n_documents), [[np.iinfo(np.int64).max], [0]])
     np.minimum.at(lowest, log.document, log.rank)
     np.maximum.at(highest, log.document, log.rank)
-    drawn = log.draws[query_of_document(log.query_offsets)]
-    moved = (highest > 0) & ((lowest != highest) | (log.impressions_per_document != drawn))
+    query = query_of_document(log.query_offsets)
+    drawn, shown = log.draws[query], log.impressions_per_document
+    moved = lowest < highest
     if moved.any():
-        raise InputError(
-            f"Document {int(np.argmax(moved))} (counted from 0) is not at the same rank in every "
-            "presentation of its query; λ is estimated within fixed lists, so give each list "
-            "that was shown as a separate query.",
-            "whole_lists",
-        )
+        first = int(np.argmax(moved))
+        raise _not_fixed(f"{name_of(first)} was shown at positions {lowest[first]} and {highest[first]}")
+    partly = (highest > 0) & (shown != drawn)
+    if not partly.any():
+        return
+    # What the log counts at the rank of each document, of any document of its query.
+    width = int(highest.max()) + 1
+    of_rank = np.bincount(query * width + highest, shown, log.draws.size * width)
+    replaced = partly & (of_rank[query * width + highest] >= drawn)
+    first = int(np.argmax(replaced if replaced.any() else partly))
+    other = "shows another document" if replaced.any() else "is empty, as where lists were cut"
+    raise _not_fixed(
+        f"{name_of(first)} was shown in {shown[first]:,} of the {drawn[first]:,} presentations of "
+        f"its query; in the others, position {highest[first]} {other}"
+    )
+
+
+def _not_fixed(why: str) -> InputError:
+    return InputError(
+        f"{why}. λ can be estimated only from fixed lists: use a log in which each list is a "
+        "separate query.",
+        "whole_lists",
+    )
 
 
 def _require_enough(later: int, queries: int) -> None:
     if later < FEWEST_LATER:
         raise InputError(
             f"The log has {counted(later, 'click')} below another click in the same presentation, "
-            f"and {FEWEST_LATER} are needed to estimate λ; rows must be counted by clicks above.",
+            f"and {FEWEST_LATER} are needed to estimate λ"
+            f"{'' if later else '; rows must be counted by clicks above'}.",
             "continuation",
         )
     if queries < FEWEST_QUERIES:

@@ -168,6 +168,9 @@ def test_what_a_log_by_clicks_above_needs_is_refused(own: Path, corpus: Corpus) 
     refused_command(
         ["fit", *files, "--log", str(log), "--columns", "presentation=-"], "presentation"
     )
+    varied = own / "varied.csv"
+    varied.write_text(log.read_text() + "new,q1,d1,1,0\nnew,q1,d0,2,0\n")
+    refused_command(["fit", *files, "--log", str(varied)], "whole_lists", "d0", "q1", 1, 2)
     refused_command(["fit", *files, "--log", str(log), "--learner", "trees"], "learner")
 
 

@@ -295,8 +295,40 @@ def test_lambda_is_refused_where_it_is_not_identified() -> None:
         log.document, rank, log.impressions, log.clicks, log.query_draws, log.query_offsets,
         log.draws, log.context,
     )  # fmt: skip
-    with refused("whole_lists", "Document 7"):
+    with refused("whole_lists", "Document 7", 7, 8):
         estimate_continuation(moved)
+
+
+LISTS = {
+    "moved": [("a", "b"), ("b", "a"), ("a", "b")],
+    "replaced": [("a", "b"), ("a", "c"), ("a", "b")],
+    "cut": [("a", "b"), ("a",), ("a", "b")],
+}
+
+
+@pytest.mark.parametrize(
+    ("lists", "named"),
+    [("moved", ("a", 1, 2)), ("replaced", ("b", 2, 3, "another")), ("cut", ("b", 2, 3, "cut"))],
+)
+def test_lists_that_are_not_fixed_are_refused_for_what_they_are(
+    lists: str, named: tuple[object, ...]
+) -> None:
+    rows: dict[tuple[int, int], int] = {}
+    for each in LISTS[lists]:
+        for rank, name in enumerate(each, 1):
+            rows[ord(name) - 97, rank] = rows.get((ord(name) - 97, rank), 0) + 1
+    document, rank = np.array(sorted(rows)).T
+    shown = np.array([rows[key] for key in sorted(rows)])
+    log = ClickLog(document, rank, shown, document == 0, 3, [0, 3], whole_lists=False)
+    with refused("whole_lists", *named) as caught:
+        estimate_continuation(log, name_of=lambda place: f"Document {'abc'[place]}")
+    assert ("cut" in str(caught.value)) is (lists == "cut")
+
+
+def test_clicks_alone_are_no_evidence_of_continuing() -> None:
+    log = ClickLog([0, 1], [1, 2], [5, 3], [5, 3], 8, [0, 2], context=[0, 1], whole_lists=False)
+    with refused("clicks_only"):
+        estimate_continuation(log)
 
 
 def test_clicks_of_one_presentation_give_no_interval_that_takes_them_as_independent() -> None:
