@@ -58,7 +58,7 @@ _EVERY = [one for one in ESTIMATORS.values() if one.beside_others]
 _NOTES = (
     f"{', '.join(estimator.label for estimator in _EVERY)}: each with a 95% interval, and the "
     "true risk and NDCG if the corpus has grades. --json prints ranker, clicks, "
-    "query_draws, clip, judge, intervals, tied_documents, estimates "
+    "query_draws, clip, judge, continuation (λ, or null), intervals, tied_documents, estimates "
     f"({', '.join(one.key for one in _EVERY)}, and that of --method: label, scale, "
     "assumes, value, low, high, standard_error, effective_sample_size, no_interval, words), true "
     "(risk, risk_of_log, mean_rank, ndcg@10, their rules and counts, measures by name, or null), "
@@ -211,7 +211,7 @@ def run(given: Given) -> Evidence:
     if given.shown_whole:
         joined = own_join(given, log, own.corpus, own.name, shown_whole=True)
     print_notes(joined.notices)
-    continuation = own_continuation(given, joined.clicks, own.corpus)
+    continuation, tested = own_continuation(given, joined.clicks, own.corpus)
     name, scores = _scores(given, own.corpus)
     judge = judge_by(
         given.method, own.corpus, joined.clicks, curve, clip=given.clip,
@@ -229,7 +229,7 @@ def run(given: Given) -> Evidence:
     checks = own_checks(
         log, joined, own.corpus, curve, clip=given.clip or 0.0, sees=judge.sees,
         estimator=ESTIMATORS["clipped"] if continuation is None else judge.estimator,
-        continuation=judge.belief.continuation, more=(*odd, *result.agreement),
+        continuation=judge.belief.continuation, more=(*odd, *tested, *result.agreement),
     )  # fmt: skip
     print_beside(given, log, checks, result.notices)
     passing = gate(

@@ -52,7 +52,6 @@ from ultr_core.learners.trees import LABEL, TREES
 from ultr_core.learners.trees_by_position import KEY as BY_POSITION
 from ultr_core.learners.trees_by_position import LABEL as BY_POSITION_LABEL
 from ultr_core.own_data.fitting import (
-    DEFAULT_METHOD,
     FIT_METHODS,
     NOBODY_LEAVES,
     OwnFit,
@@ -134,13 +133,12 @@ class Fitted:
     fit: OwnFit | TreeFit
     overlap: Overlap
     checks: Inspection
-    continuation: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values."""
         return {
+            "continuation": None,
             **self.fit.as_dict(),
-            "continuation": self.continuation,
             "overlap": self.overlap.as_dict(),
             "checks": self.checks.as_dict(),
         }
@@ -149,8 +147,8 @@ class Fitted:
         """Print what was trained, and the checks."""
         print(self.fit.sentence)
         leaves = NOBODY_LEAVES
-        if self.continuation is not None:
-            leaves = f"users continue after a click with probability λ = {self.continuation:.3g}"
+        if isinstance(self.fit, OwnFit) and (stay := self.fit.continuation) is not None:
+            leaves = f"users continue after a click with probability λ = {stay:.3g}"
         print(f"It assumes that {leaves}.")
         print()
         for finding in self.checks.findings:
@@ -172,9 +170,13 @@ def run(given: Given) -> Fitted:
         )
     needs_curve = not learns_position and given.method not in _WITHOUT_CURVE
     if needs_curve and given.propensities is None and given.eta is None:
+        asked = "Weighting clicks"
+        if given.method or given.continuation is not None:
+            asked = f"--method {given.method}" if given.method else "--continuation"
+        otherwise = f", or choose --method {' or '.join(_WITHOUT_CURVE)}"
         raise InputError(
-            f"--method {given.method or DEFAULT_METHOD} needs propensities; give --propensities "
-            f"CURVE.csv or --eta X, or choose --method {' or '.join(_WITHOUT_CURVE)}.",
+            f"{asked} needs propensities; give --propensities CURVE.csv or --eta X"
+            f"{otherwise if given.continuation is None else ''}.",
             "no_propensities",
         )
     if of_trees and (asked := [name for name in LINEAR_ONLY if name in given.asked]):
@@ -201,7 +203,7 @@ def run(given: Given) -> Fitted:
     curve, odd = own_propensities(given, log)
     joined = own_join(given, log, own.corpus, own.name)
     print_notes(joined.notices)
-    found = own_continuation(given, joined.clicks, own.corpus)
+    found, tested = own_continuation(given, joined.clicks, own.corpus)
     continuation = found.probability if isinstance(found, ContinuationEstimate) else found
     line = progress_line()
     known, validation = PowerLaw(0.0) if curve is None else curve, _validation(given, own, log)
@@ -226,7 +228,7 @@ def run(given: Given) -> Fitted:
     checks = own_checks(
         log, joined, own.corpus, curve, estimator=fit.estimator, clip=fit.clip,
         from_pairs=not of_trees and learner_named(given.learner).from_pairs,
-        continuation=continuation, more=(*odd, *fit.agreement),
+        continuation=continuation, more=(*odd, *tested, *fit.agreement),
     )  # fmt: skip
     print_beside(given, log, checks, fit.notices)
     by_fold = None
@@ -236,7 +238,7 @@ def run(given: Given) -> Fitted:
         _write(given, own.corpus, fit)
         if by_fold is not None:
             write_scores(given.fold_scores_out, own.corpus, by_fold)
-    return Fitted(fit, joined.overlap, checks, continuation)
+    return Fitted(fit, joined.overlap, checks)
 
 
 def _validation(

@@ -44,6 +44,7 @@ REMEDIES: Mapping[str, str] = MappingProxyType(
         "views": "--columns action=NAME",
         "clicks_apart": "--columns click=NAME, or --clicks FILE",
         "clicks_twice": "no --clicks, or --columns click=-",
+        "log_lambda": "--continuation log",
         "action_or_click": "--columns click=-, or action=-",
     }
 )

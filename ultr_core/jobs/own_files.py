@@ -37,6 +37,7 @@ from ultr_core.jobs.files import DOCUMENT_IDS, LOG, MISSING_ZERO, READING, File,
 from ultr_core.jobs.job import Given
 from ultr_core.jobs.output import print_notes, share_line
 from ultr_core.learners import LEARNERS, SVM
+from ultr_core.own_data.continued import against_log
 from ultr_core.own_data.curves import LOG_ITSELF, curve_for_log
 from ultr_core.own_data.deployment import MOST_CANDIDATES
 from ultr_core.own_data.fitting import DEFAULT_METHOD, FIT_METHODS
@@ -207,16 +208,19 @@ def own_logger_scores(given: Given, corpus: Corpus) -> NDArray[np.float64] | Non
 
 def own_continuation(
     given: Given, log: ClickLog, corpus: Corpus
-) -> float | ContinuationEstimate | None:
+) -> tuple[float | ContinuationEstimate | None, tuple[Finding, ...]]:
     """The λ of ``--continuation``, estimated and noted if it is the log's; None without one.
 
-    Raises InputError if `estimate_continuation` does.
+    With what the log says of a given number, where it can test it. Raises InputError if
+    `estimate_continuation` does.
     """
+    if given.continuation is None:
+        return None, ()
     if given.continuation != LOG_ITSELF:
-        return None if given.continuation is None else float(given.continuation)
+        return float(given.continuation), against_log(given.continuation, log)
     found = estimate_continuation(log, name_of=corpus.name_of_document)
-    print_notes([f"λ = {found.value:.2f} (95% interval {found.low:.2f} to {found.high:.2f})."])
-    return found
+    print_notes([f"λ = {found.words}."])
+    return found, ()
 
 
 def own_log(given: Given) -> PresentationLog:

@@ -8,11 +8,37 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ultr_core.propensity.continuation import continuation_without_groups
+from ultr_core.errors import InputError, Remark
+from ultr_core.findings import Finding
+from ultr_core.propensity.continuation import continuation_without_groups, estimate_continuation
 from ultr_core.risk import Estimate
-from ultr_core.users import ExaminationCurve, GroupedLog
+from ultr_core.users import ClickLog, ExaminationCurve, GroupedLog
 
 FloatArray = NDArray[np.float64]
+
+
+def against_log(continuation: float, log: ClickLog) -> tuple[Finding, ...]:
+    """Hold a given lambda against the log's own estimate; none where the log has no estimate.
+
+    "stop" if the log contradicts it, which happens by chance in 1% of logs.
+    """
+    try:
+        found = estimate_continuation(log)
+    except InputError:  # of lists that change, or too few clicks below others
+        return ()
+    title = "Users who leave after a click"
+    if found.contradicts(continuation):
+        words = (
+            f"The log contradicts λ = {continuation:.3g}: it gives {found.words}. Estimate λ from "
+            "the log."
+        )
+        return (
+            Finding.of_file(
+                "continuation", title, found.value, "stop", Remark(words, "log_lambda")
+            ),
+        )
+    words = f"λ = {continuation:.3g} is compatible with the log, which gives {found.words}."
+    return (Finding.of_file("continuation", title, found.value, "good", words),)
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,7 +51,6 @@ _UNKNOWN = (
     "exception: each query is scored by a ranker trained on other queries."
 )
 _UNTESTED = "candidates that were never shown decide the sign, and there are no clicks to test them"
-_IF_RIGHT = "The propensities are assumed to be correct."
 
 
 @dataclass(frozen=True)
@@ -61,13 +60,15 @@ class Gate:
     difference: risk of the ranker minus the risk of what users saw. candidates: how many rankers
     were judged on these clicks before this one was chosen; the bound holds for all of them at once.
     declined: why the clicks promise nothing, "" if they promise something. known: whether it is
-    known that the ranker was trained on other clicks; if not, the answer says so.
+    known that the ranker was trained on other clicks; if not, the answer says so. continuation: as
+    in `Judge`.
     """
 
     difference: RankerDifference
     candidates: int = 1
     declined: str = ""
     known: bool = True
+    continuation: float | None = None
 
     @property
     def misses(self) -> float:
@@ -106,7 +107,10 @@ class Gate:
             name = self.difference.first
             return f"Do not deploy {name}: these clicks do not support it, because {self.declined}."
         unknown = "" if self.known else f" {_UNKNOWN}"
-        return f"{self._answer(bound)} {_IF_RIGHT}{unknown}"
+        leaving = "" if self.continuation is None else f" and λ = {self.continuation:.3g}"
+        return (
+            f"{self._answer(bound)} The propensities{leaving} are assumed to be correct.{unknown}"
+        )
 
     def _answer(self, bound: float) -> str:
         name, other, judge = self.difference.first, self.difference.second, self.difference.judge
@@ -174,7 +178,10 @@ def gate(
     known = _FIT_TAKEN_AS_KNOWN if fitted else ""
     known = known or (_UNTESTED if unshown_decide(agreement or ()) else "")
     known = known or _unlike_ips(judge.estimator, judge.belief.clip, curve, log)
-    return Gate(found, candidates, _no_verdict(found) or declined or known, trained is not None)
+    return Gate(
+        found, candidates, _no_verdict(found) or declined or known, trained is not None,
+        judge.continuation,
+    )  # fmt: skip
 
 
 def reason_against(findings: Iterable[Finding], *, copies: Sized) -> str:

@@ -197,7 +197,7 @@ class Evaluation:
     with another document for the same query. unshown: what the log leaves out of the candidate
     sets. notices: sentences. judge: key of the report that sentences use, see `judge_by`.
     intervals: the independent units, sessions or presentations. agreement:
-    `against_weighted_clicks`.
+    `against_weighted_clicks`. continuation: as in `Judge`.
     """
 
     name: str
@@ -212,6 +212,7 @@ class Evaluation:
     judge: str = "ips"
     intervals: str = BY_PRESENTATION
     agreement: tuple[Finding, ...] = ()
+    continuation: float | None = None
 
     @property
     def judged(self) -> RiskReport:
@@ -230,8 +231,8 @@ class Evaluation:
         for report in self.risks:
             labels.setdefault(report.assumes, []).append(report.label)
         told = (f"{_listed(names)}: {assumed}." for assumed, names in labels.items())
-        leaves = "continuation" in ESTIMATORS[self.judge].needs
-        return (*told, f"{'All others' if leaves else 'All'}: {NOBODY_LEAVES}.")
+        others = "All" if self.continuation is None else "All others"
+        return (*told, f"{others}: {NOBODY_LEAVES}.")
 
     @property
     def sentence(self) -> str:
@@ -280,6 +281,7 @@ class Evaluation:
             "clip": self.clip,
             "intervals": self.intervals,
             "judge": self.judge,
+            "continuation": self.continuation,
             "tied_documents": self.tied,
             "estimates": {key: report.as_dict() for key, report in self.reports.items()},
             "true": None if self.true is None else self.true.as_dict(),
@@ -327,6 +329,16 @@ class Judge:
     notices: tuple[str, ...] = ()
     log: ClickLog | None = None
     refits: Refits | Continued | None = None
+
+    @property
+    def label(self) -> str:
+        """The estimator's name, with the threshold and λ that it uses."""
+        return self.estimator.label_with(self.belief)
+
+    @property
+    def continuation(self) -> float | None:
+        """The λ of users who leave after a click, None if nobody is assumed to leave."""
+        return self.belief.continuation if self.estimator.uses_continuation else None
 
     @property
     def sees(self) -> Sees:
@@ -393,8 +405,7 @@ def judge_by(
     judge = ESTIMATORS[known.estimator]
     if known.test is not None and known.test.rejected:
         instead = default_judge(log, known.belief.curve, clip)
-        threshold = instead.belief.clip
-        used = instead.estimator.label_at(threshold)
+        threshold, used = instead.belief.clip, instead.label
         told = f"{known.test.finding.sentence} The verdict uses {used}."
         belief = replace(known.belief, clip=threshold)
         return Judge(instead.estimator, belief, (told,), whole)
@@ -480,6 +491,7 @@ def evaluate_ranker(
         judge.estimator.key,
         intervals_of(log),
         agreement,
+        judge.continuation,
     )
 
 
@@ -493,7 +505,7 @@ def _report(
     """What an estimator says: the judge with its own belief, others by its curve at a threshold."""
     if estimator.key != judge.estimator.key:
         judge = Judge(estimator, Belief(judge.belief.curve, threshold))
-    label, normalised = estimator.label_at(judge.belief.clip), estimator.normalised
+    label, normalised = judge.label, estimator.normalised
     scale = estimator.scale
     # Without clicks every sum is 0 with an interval of 0, which is no finding.
     if log.total_clicks == 0:
@@ -714,7 +726,7 @@ def _difference(
     require_curve(curve)
     require_covered(log, curve)
     judge = judge or default_judge(log, curve, clip)
-    label = judge.estimator.label_at(judge.belief.clip)
+    label = judge.label
     judged = {names[0]: ranks} if others is None else dict(zip(names, (ranks, others), strict=True))
     unshown = unshown_candidates(log, judge.belief.curve, sees=judge.sees, rankers=judged)
     if log.total_clicks == 0:

@@ -160,6 +160,12 @@ class OwnFit:
         return ESTIMATORS[self.method]
 
     @property
+    def continuation(self) -> float | None:
+        """The λ of users who leave after a click, None if nobody is assumed to leave."""
+        uses = self.belief is not None and self.estimator.uses_continuation
+        return self.belief.continuation if self.belief is not None and uses else None
+
+    @property
     def label(self) -> str:
         """The method's name."""
         return method_of_key(self.method, self.learner).label
@@ -201,6 +207,7 @@ class OwnFit:
             "cost": self.cost,
             "clip": self.clip,
             "chosen_by": self.chosen_by,
+            "continuation": self.continuation,
             "clicks": self.weights.clicks,
             "query_draws": self.query_draws,
             "clicked_documents": self.clicked_documents,

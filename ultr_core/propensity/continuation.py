@@ -37,6 +37,9 @@ IntArray = NDArray[np.int64]
 FEWEST_QUERIES = 20
 """Queries that must tell something, for their spread is the interval."""
 
+FALSE_ALARMS = 0.01
+"""Share of logs that contradict the lambda of their users, about."""
+
 FEWEST_LATER = 20
 """Clicks below another click; with fewer the interval is not the one that it claims to be."""
 
@@ -56,6 +59,16 @@ class ContinuationEstimate:
     high: float
     queries: int
     later_clicks: int
+
+    @property
+    def words(self) -> str:
+        """The value with its interval."""
+        return f"{self.value:.2f} (95% interval {self.low:.2f} to {self.high:.2f})"
+
+    def contradicts(self, continuation: float) -> bool:
+        """Whether another lambda is outside the interval at level 1 - ``FALSE_ALARMS``."""
+        reach = float(stdtrit(self.queries - 1, 1 - FALSE_ALARMS / 2)) * self.standard_error
+        return abs(self.value - continuation) > reach
 
     @property
     def probability(self) -> float:
@@ -252,7 +265,9 @@ def _require_fixed_lists(log: ClickLog, name_of: Callable[[int], str]) -> None:
     moved = lowest < highest
     if moved.any():
         first = int(np.argmax(moved))
-        raise _not_fixed(f"{name_of(first)} was shown at positions {lowest[first]} and {highest[first]}")
+        raise _not_fixed(
+            f"{name_of(first)} was shown at positions {lowest[first]} and {highest[first]}"
+        )
     partly = (highest > 0) & (shown != drawn)
     if not partly.any():
         return

@@ -303,9 +303,15 @@ class Estimator:
         """Whether it cannot be used without propensities."""
         return "curve" in self.needs or self.fits_relevance
 
-    def label_at(self, clip: float) -> str:
-        """The label, with the threshold if there is one."""
-        return f"{self.label}, τ = {clip:g}" if "clip" in self.needs else self.label
+    def label_with(self, belief: Belief) -> str:
+        """The label, with the threshold and λ if it uses them."""
+        label = f"{self.label}, τ = {belief.clip:g}" if "clip" in self.needs else self.label
+        return f"{label}, λ = {belief.continuation:.3g}" if self.uses_continuation else label
+
+    @property
+    def uses_continuation(self) -> bool:
+        """Whether it needs λ, the probability that users continue after a click."""
+        return "continuation" in self.needs
 
     @property
     def assumes(self) -> str:

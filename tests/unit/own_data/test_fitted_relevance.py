@@ -162,7 +162,7 @@ def test_it_judges_where_it_is_asked_to(corpus: Corpus, joined: JoinedLog) -> No
     against = compare_with_shown(log, scores, CURVE, name="it", judge=judge)
     known = {"judge": judge, "agreement": found.agreement}
     assert compare_with_shown(log, scores, CURVE, name="it", **known) == against
-    assert against.judge == judge.estimator.label_at(judge.belief.clip)
+    assert against.judge == judge.label
     assert judge_by("doubly-robust", corpus, log, CURVE, clip=0.5).belief.clip == 0.5
     with refused("", "direct", "doubly-robust"):
         judge_by("direct", corpus, log, CURVE, clip=0.5)

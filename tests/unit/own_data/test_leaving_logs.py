@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from math import lcm
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.meaning import refused, refused_command
+from tests.meaning import mentions, refused, refused_command
+from ultr_core.cli import main
 from ultr_core.corpus import Corpus
 from ultr_core.files import load_corpus, read_log
 from ultr_core.files.log_reading import Reading
 from ultr_core.inspection import join_log
 from ultr_core.own_data import fit_from_log
-from ultr_core.own_data.continued import Continued
+from ultr_core.own_data.continued import Continued, against_log
 from ultr_core.own_data.evaluation import evaluate_ranker, judge_by
 from ultr_core.own_data.provenance import fingerprint
 from ultr_core.proofs.leaving import LeavingCase
@@ -172,6 +175,68 @@ def test_what_a_log_by_clicks_above_needs_is_refused(own: Path, corpus: Corpus) 
     varied.write_text(log.read_text() + "new,q1,d1,1,0\nnew,q1,d0,2,0\n")
     refused_command(["fit", *files, "--log", str(varied)], "whole_lists", "d0", "q1", 1, 2)
     refused_command(["fit", *files, "--log", str(log), "--learner", "trees"], "learner")
+    without_curve = ["fit", *files[:2], "--log", str(log), "--continuation", "0.5"]
+    line = refused_command(without_curve, "no_propensities", "--continuation")
+    assert "--method" not in line
+
+
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Thirty queries, each shown 60 times to users with λ = 0.3 who look at all three documents."""
+    folder, rng = tmp_path_factory.mktemp("busy"), np.random.default_rng(2)
+    lines, page = ["presentation_id,query,document,position,click"], 0
+    for query in range(30):
+        for _ in range(60):
+            page, there = page + 1, True
+            for d in range(3):
+                click = there and rng.random() < 0.5
+                there = there and (not click or rng.random() < 0.3)
+                lines.append(f"p{page},q{query},d{d},{d + 1},{int(click)}")
+    (folder / "log.csv").write_text("\n".join(lines) + "\n")
+    rows = [f"{d} qid:q{q} 1:{d} 2:{q} # docid = d{d}" for q in range(30) for d in range(3)]
+    (folder / "corpus.txt").write_text("\n".join(rows) + "\n")
+    (folder / "scores.txt").write_text("1\n2\n3\n" * 30)
+    return folder
+
+
+def asked(
+    folder: Path, command: str, stay: str, *more: str, capsys: pytest.CaptureFixture[str]
+) -> dict[str, Any]:
+    """What a command prints as JSON for a λ."""
+    files = ["--corpus", str(folder / "corpus.txt"), "--log", str(folder / "log.csv")]
+    main([command, *files, "--eta", "0", "--continuation", stay, *more, "--json"])
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_lambda_is_named_wherever_it_was_used(
+    busy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    judged = ("--scores", str(busy / "scores.txt"), "--gate")
+    found = asked(busy, "evaluate", "0.31", *judged, capsys=capsys)
+    assert found["continuation"] == 0.31
+    assert not found["gate"]["declined"]
+    for text in (found["gate"]["sentence"], found["against_shown"]["sentence"], found["sentence"]):
+        assert mentions(text, "λ", 0.31)
+    fitted = asked(busy, "fit", "0.31", "--out", str(busy / "ranker.json"), capsys=capsys)
+    assert fitted["continuation"] == 0.31
+    assert json.loads((busy / "ranker.json").read_text())["trained"]["continuation"] == 0.31
+
+
+def test_a_lambda_that_the_log_contradicts_deploys_nothing(
+    busy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    judged = ("--scores", str(busy / "scores.txt"), "--gate")
+    for stay, verdict in (("0.31", "good"), ("0.9", "stop")):
+        found = asked(busy, "evaluate", stay, *judged, capsys=capsys)
+        (check,) = (one for one in found["checks"]["findings"] if one["key"] == "continuation")
+        assert check["verdict"] == verdict
+        assert bool(found["gate"]["declined"]) is (verdict == "stop")
+    log = read_log(busy / "log.csv", how=ABOVE)
+    clicks = join_log(log, load_corpus(busy / "corpus.txt")).clicks
+    assert against_log(0.9, clicks)
+    few = join_log(log, load_corpus(busy / "corpus.txt").subset(range(5))).clicks
+    assert not against_log(0.9, few)
 
 
 def test_a_propensity_of_0_where_nobody_clicked_leaves_the_interval_as_it_is() -> None:
