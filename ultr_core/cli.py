@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -10,6 +11,7 @@ from typing import Any, NoReturn
 
 from ultr_core import __version__
 from ultr_core.errors import InputError, quoted
+from ultr_core.files.log_columns import SEPARATED, has_pair
 from ultr_core.jobs import JOBS, Entry
 from ultr_core.jobs.output import BAD_INPUT, INTERRUPTED, OFFERED, OK, print_error
 from ultr_core.jobs.streams import (
@@ -120,6 +122,7 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """The options; complaints show no more of an argument than other messages do."""
     asked = next((text for text in arguments if not text.startswith("-")), None)
     try:
+        _require_commas(arguments)
         options, unknown = _parser(asked).parse_known_args(arguments)
         if unknown:
             _Parser(prog=f"{_PROGRAM} {options.entry.name}").error(
@@ -134,6 +137,13 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
                 for form in (repr(text), text):
                     message = message.replace(form, quoted(text))
         raise InputError(message, error.about) from None
+
+
+def _require_commas(arguments: Sequence[str]) -> None:
+    """Raise InputError where blanks separate the parts of a column mapping."""
+    behind = list(arguments[arguments.index("--columns") + 2 :]) if "--columns" in arguments else []
+    if behind and has_pair(behind[0]) and not os.path.exists(behind[0]):
+        raise InputError(f"{quoted(behind[0])} follows a column mapping; {SEPARATED}.", "columns")
 
 
 def _parser(asked: str | None) -> argparse.ArgumentParser:

@@ -156,6 +156,20 @@ def parse_columns(text: str) -> dict[str, str]:
     return found
 
 
+SEPARATED = "separate the parts with commas, as in query=search_id,document=url"
+"""What to say of a column mapping whose parts are separated by blanks."""
+
+
+def has_pair(text: str) -> bool:
+    """Whether a part of a column mapping begins in a text or behind a blank in it.
+
+    >>> has_pair("document=url"), has_pair("search_id document=url"), has_pair("a=b.csv")
+    (True, True, False)
+    """
+    parts = text.split()
+    return any(part.partition("=")[0].lower() in COLUMNS for part in parts if "=" in part)
+
+
 def columns_text(columns: Mapping[str, str]) -> str:
     """The text that `parse_columns` reads as these columns by their meanings."""
     out = io.StringIO()
@@ -182,6 +196,11 @@ def found_columns(
         if column.strip() == NO_COLUMN and NO_COLUMN not in plain:
             continue
         if column.strip().lower() not in plain:
+            if has_pair(column):
+                raise InputError(
+                    f"{name} has no column {quoted(column)} to use as the {meaning}; {SEPARATED}.",
+                    "columns",
+                )
             raise InputError(
                 f"{name} has no column {quoted(column)} to use as the {meaning}; its columns are "
                 f"{in_words(header)}."

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.meaning import mentions
+from tests.meaning import mentions, refused_command
 from ultr_core.cli import main
 from ultr_core.files.log_columns import COLUMNS, MEANINGS
 from ultr_core.files.log_reading import READING_FIELDS
@@ -173,6 +173,21 @@ def test_keys_that_are_no_options_have_a_remedy(
     assert main(["check", *given]) == 2
     error = capsys.readouterr().err
     assert REMEDIES[key] in error
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["plain.csv", "--columns", "query=query", "document=document"],
+        ["--columns", "query=query", "document=document", "plain.csv"],
+        ["plain.csv", "--columns", "query=query document=document"],
+    ],
+)
+def test_blanks_between_mapped_columns_are_told_from_a_wrong_name(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, given: list[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    refused_command(["propensities", *given], "columns", "commas")
 
 
 def test_a_list_of_rows_is_a_log_that_says_how_to_write_it(
