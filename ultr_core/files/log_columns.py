@@ -247,6 +247,19 @@ def plain_name(cell: str) -> str:
 _JOINTS = dict.fromkeys(map(ord, " _-"))
 
 
+def whole_name(text: str) -> str:
+    """A whole number as it is written: 7.0 is 7.
+
+    >>> whole_name("7.0"), whole_name("7.5")
+    ('7', '7.5')
+    """
+    found = _WHOLE_NAME.fullmatch(text)
+    return found[1] if found else text
+
+
+_WHOLE_NAME = re.compile(r"([0-9]+)\.0+")
+
+
 def is_known_name(meaning: str, cell: str) -> bool:
     """Whether a column's name says that it has this meaning."""
     return plain_name(cell) in map(plain_name, names_of(meaning))

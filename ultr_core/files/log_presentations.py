@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ultr_core.errors import InputError, quoted
-from ultr_core.files.log_columns import NO_NAME, WITHOUT_NAME
+from ultr_core.files.log_columns import NO_NAME, WITHOUT_NAME, whole_name
 from ultr_core.files.log_query import DUCKDB
 from ultr_core.files.log_reading import Reading
 from ultr_core.files.log_relation import Progress, Relation
@@ -18,7 +18,6 @@ from ultr_core.files.log_rows import (
     CountedRows,
     IntArray,
     UsableRows,
-    whole_name,
 )
 from ultr_core.propensity.presentations import GROUPS, Presentations
 
@@ -290,9 +289,10 @@ def _shown(
 
 
 def _without_faults(counted: CountedRows, usable: UsableRows, numbers: Collection[str]) -> str:
-    """SQL that leaves rows out whose ``numbers`` are none.
+    """SQL that leaves rows out whose ``numbers`` are none, or which have no context.
 
-    Nothing where there are none: the engine would look at each row twice.
+    Nothing where there are none: the engine would look at each row twice. A presentation without a
+    context is none of those that estimates are made from.
     """
     kept = [f"NOT {fault}" for fault in ("short", "broken") if getattr(counted, fault).any()]
     for meaning in numbers:
@@ -301,6 +301,10 @@ def _without_faults(counted: CountedRows, usable: UsableRows, numbers: Collectio
             kept.append(f"{meaning} IS NOT NULL")
     if "impressions" in numbers:
         kept.append("click <= impressions")
+    if "context" in counted.codes:
+        codes = counted.codes["context"]
+        if np.setdiff1d(codes, codes[usable.entry]).size:
+            kept.append(f"trim(k_context) NOT IN ({WITHOUT_NAME})")
     return f" WHERE {' AND '.join(kept)}" if kept else ""
 
 
@@ -440,7 +444,8 @@ class _Sampled:
     views_and_clicks: whether the rows beyond the first are clicks on rows that are views. beside:
     lists with two documents at one position. moved: with one document at two. A session may see
     a list several times, as often as it sees any document: only what goes beyond is told.
-    partial: whether lists seem to be parts of lists.
+    partial: whether lists seem to be parts of lists. changes: lists in which the context changes;
+    changing: the presentation of one of them, and two of its contexts.
     """
 
     share: float
@@ -451,6 +456,8 @@ class _Sampled:
     beside: int
     moved: int
     partial: bool
+    changes: int
+    changing: tuple[str, ...]
 
 
 def _sampled(
@@ -497,7 +504,24 @@ def _sampled(
         int(moved),
         # Of two places that were swapped, one may be all that is logged.
         whole == "p" and "swap" not in columns and _are_partial(relation),
+        *_changes(relation, shown, whole),
     )
+
+
+def _changes(relation: Relation, shown: str, whole: str) -> tuple[int, tuple[str, ...]]:
+    """Presentations of the sample with two contexts: how many; id and contexts of the first."""
+    if whole != "p" or "k_context" not in shown:
+        return 0, ()
+    # As `whole_name` reads names.
+    context = "regexp_replace(trim(k_context), '^([0-9]+)\\.0+$', '\\1')"
+    query = ", k_query" if "k_query" in shown else ""
+    found, *first = relation.run(
+        "SELECT count(*), min(id), arg_min(low, id), arg_min(high, id) FROM (SELECT "
+        f"trim(k_presentation) AS id, min({context}) AS low, max({context}) AS high FROM sampled "
+        f"WHERE trim(k_presentation) <> '' AND trim(k_context) NOT IN ({WITHOUT_NAME}) "
+        f"GROUP BY id{query} HAVING low <> high)"
+    )[0]
+    return int(found), tuple(map(str, first)) if found else ()
 
 
 def _are_partial(relation: Relation) -> bool:
@@ -641,6 +665,8 @@ def _facts(
         groups=GROUPS,
         left_out=0,
         partial=found.partial,
+        changes=found.changes,
+        changing=found.changing,
     )
 
 

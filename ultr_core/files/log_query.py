@@ -113,7 +113,7 @@ def counting_query(table: str, columns: Mapping[str, str] | None, dialect: Diale
     ]
     lists = "presentation" in found and "query" in found and "impressions" not in found
     if lists:
-        steps.append(("ultr_lists", _LISTS))
+        steps.append(("ultr_lists", _lists(outs)))
     kept = ", ".join((*outs, "session_group") if grouped else outs)
     # Only groups of sessions are left out one at a time by intervals.
     named = kept if "session" in found else kept.replace("session_group", _NO_SESSIONS)
@@ -247,8 +247,16 @@ def _once(found: Mapping[str, str], outs: list[str], grouped: bool) -> str:
 
 
 _NO_SESSIONS = "{} AS {}".format(*COLUMNS["group"])
-_LISTS = """  SELECT query, session_group, count(*) AS query_presentations
-  FROM (SELECT query, min(session_group) AS session_group FROM ultr_shown
-    WHERE presentation <> '' AND fault = 0 GROUP BY query, presentation) AS list
-  GROUP BY query, session_group"""
-"""How many presentations each query has in each group."""
+
+
+def _lists(outs: list[str]) -> str:
+    """How many presentations each query has in each group; without a context they are not used."""
+    context = COLUMNS["context"][0]
+    named = f"\n      AND trim({context}) NOT IN ({WITHOUT_NAME})" if context in outs else ""
+    return (
+        "  SELECT query, session_group, count(*) AS query_presentations\n"
+        "  FROM (SELECT query, min(session_group) AS session_group FROM ultr_shown\n"
+        f"    WHERE presentation <> '' AND fault = 0{named}\n"
+        "    GROUP BY query, presentation) AS list\n"
+        "  GROUP BY query, session_group"
+    )

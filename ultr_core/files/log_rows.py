@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.errors import InputError, number_in_text, quoted
-from ultr_core.files.log_columns import NO_NAME, is_known_name
+from ultr_core.files.log_columns import NO_NAME, is_known_name, whole_name
 from ultr_core.files.log_events import VIEWS_AMONG_CLICKS
 from ultr_core.files.log_reading import Reading
 from ultr_core.files.log_relation import LongCellsError, Part, Progress, Relation, share_of
@@ -62,7 +62,6 @@ _LONG_TEXTS = 1_000  # bytes of a row that no log has on average
 _LOOKED_AT, _NEARLY_NONE = 100_000, 0.99  # first rows of a file, and how many of them are none
 _FEW_AGAIN = 0.2  # of the clicked rows, with more clicks than one
 _FEW, _MANY = 0.02, 0.9  # of the rows at position 0, in those at 1
-_WHOLE_NAME = re.compile(r"([0-9]+)\.0+")
 _DIGITS = re.compile(r"[0-9]+")
 
 
@@ -619,30 +618,20 @@ def _names(
 ) -> tuple[NDArray[np.int32], tuple[str, ...]]:
     """Number of each usable row's name, in the order of the names, and the names.
 
-    Names that are all whole numbers are written as such: 7.0 is 7.
+    Names that are all whole numbers are written as such: 7.0 is 7. So is each context that is one.
     """
     codes = counted.codes[meaning][usable]
     used = np.unique(codes)
     plain = [counted.texts[meaning][code].strip() for code in used.tolist()]
-    if any(_WHOLE_NAME.fullmatch(text) for text in plain) and all(
-        _WHOLE_NAME.fullmatch(text) or _DIGITS.fullmatch(text) for text in plain
-    ):
-        plain = [whole_name(text) for text in plain]
+    whole = [whole_name(text) for text in plain]
+    # Of contexts each by itself: 1 and 1.0 name one, whatever else is a context.
+    if meaning == "context" or all(map(_DIGITS.fullmatch, whole)):
+        plain = whole
     names = sorted(set(plain))
     number = {name: place for place, name in enumerate(names)}
     place = np.zeros(len(counted.texts[meaning]), dtype=np.int32)
     place[used] = [number[text] for text in plain]
     return place[codes], tuple(names)
-
-
-def whole_name(text: str) -> str:
-    """A whole number as it is written: 7.0 is 7.
-
-    >>> whole_name("7.0"), whole_name("7.5")
-    ('7', '7.5')
-    """
-    found = _WHOLE_NAME.fullmatch(text)
-    return found[1] if found else text
 
 
 def _whole(counted: CountedRows, meaning: str) -> tuple[IntArray, NDArray[np.int8]]:

@@ -427,6 +427,19 @@ def _presentations(log: PresentationLog) -> Seen | None:
     return good(found.number, f"{counted(found.number, 'presentation')}, of which {none}.")
 
 
+def _context_changes(log: PresentationLog) -> Seen | None:
+    found = log.presentations
+    if found is None or not found.changes:
+        return None
+    presentation, one, other = map(quoted, found.changing)
+    return warning(
+        found.changes,
+        f"{counted(found.changes, 'presentation has', 'presentations have')} rows in different "
+        f"contexts{found.of_sample}, such as {presentation} ({one} and {other}). Each row uses the "
+        "propensities of its own context; if a presentation has only one, correct the column.",
+    )
+
+
 def _sessions(log: PresentationLog) -> Seen | None:
     found = log.presentations
     if found is None or not found.sessions:
@@ -681,6 +694,7 @@ CHECKS = (
     Check("without_id", "Rows without a presentation", _without_id),
     Check("beside", "Documents sharing a position", _beside),
     Check("presentations", "Presentations", _presentations),
+    Check("context_changes", "Contexts that change within a list", _context_changes),
     Check("sessions", "Sessions", _sessions),
     Check("ids", "Ids", _ids),
     Check("doubtful_query", "A query that may be a placeholder", _doubtful_query),

@@ -57,7 +57,8 @@ class Presentations:
     repeated_in_sessions: without ids of presentations, rows of a session's list at a position
     beyond those at the one above. groups: how many the rows are in. left_out: sessions with too
     many presentations. partial: whether ids name parts of presentations, such as pages or
-    impressions, which do not say how often a query was shown.
+    impressions, which do not say how often a query was shown. changes: lists in which the context
+    changes; changing: the presentation of one of them, and two of its contexts.
     """
 
     number: int
@@ -78,6 +79,8 @@ class Presentations:
     groups: int
     left_out: int
     partial: bool = False
+    changes: int = 0
+    changing: tuple[str, ...] = ()
 
     @property
     def of_sample(self) -> str:
@@ -163,7 +166,11 @@ class PresentationLog:
         rows = sum(fault.rows for fault in self.faults)
         if not rows:
             return ""
-        return f"{counted(rows, 'row')} in the log cannot be used, which may be why."
+        most = max(self.faults, key=lambda fault: fault.rows)
+        return (
+            f"{counted(rows, 'row')} in the log cannot be used ({most.rows:,} with {most.kind}), "
+            "which may be why."
+        )
 
     @property
     def contradicted(self) -> str:

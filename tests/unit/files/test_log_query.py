@@ -93,6 +93,17 @@ def test_impressions_are_added_and_repeats_of_views_are_one(tmp_path: Path) -> N
         assert sorted(counts.clicks.tolist()) == sorted(clicks)
 
 
+def test_presentations_without_a_context_are_counted_by_neither(tmp_path: Path) -> None:
+    header = ("query", "document", "position", "click", "view", "device")
+    body = [("q", "a", "1", str(n % 2), f"v{n}", ("desk", "", "null")[n % 3]) for n in range(60)]
+    counts, raw = counted(tmp_path, {"presentation": "view", "context": "device"}, header, body)
+    odd_logs.same_counts(counts, raw)
+    for log in (counts, raw):
+        assert log.presentations is not None
+        assert log.presentations.draws is not None
+        assert log.presentations.draws.tolist() == [20]
+
+
 HOSTILE = [
     'a"b', "a.b", "a b", "a`b", "'; DROP TABLE x; --", '"; DROP TABLE x; --', "log", "ultr_cells",
     "$1", "?", "é", "query", "SELECT", "a\nb", "\\",

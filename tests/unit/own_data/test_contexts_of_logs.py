@@ -18,6 +18,7 @@ from tests.unit.propensity.test_contexts_and_grades import CURVES, EXAMINED, REL
 from ultr_core.cli import main
 from ultr_core.files import (
     load_corpus,
+    parse_context_values,
     parse_log,
     read_context_values,
     read_curve_values,
@@ -196,6 +197,50 @@ def test_rows_without_a_context_are_left_out_and_a_column_of_ids_is_no_context()
     many += [f"d,1,1,u{number}" for number in range(101)]
     with refused("columns", 101, 100):
         parse_log("\n".join(many) + "\n")
+
+
+def rows_of(contexts: list[tuple[str, ...]]) -> str:
+    """A presentation of two documents for each, in the context or contexts of its two rows."""
+    rows = [
+        f"p{page},q,d{place},{place + 1},{int(page % (place + 2) == 0)},{each[place % len(each)]}"
+        for page, each in enumerate(contexts)
+        for place in range(2)
+    ]
+    head = "presentation_id,query,document,position,click,context"
+    return "\n".join([head, *rows]) + "\n"
+
+
+BY_CONTEXT = {"context": "context"}
+
+
+def test_a_presentation_without_a_context_is_none_of_the_log() -> None:
+    named: list[tuple[str, ...]] = [("desk",), ("phone",)] * 20
+    log, alone = (
+        parse_log(rows_of(each), columns=BY_CONTEXT) for each in ([*named, *[("",)] * 50], named)
+    )
+    assert [(fault.rows, fault.kind) for fault in log.faults] == [(100, "no context")]
+    for found in (log, alone):
+        assert found.presentations is not None
+        assert found.presentations.draws is not None
+        assert found.presentations.draws.tolist() == [40]
+    assert mentions(log.lost, 100, "context")
+
+
+def test_a_context_that_changes_within_a_presentation_is_named() -> None:
+    log = parse_log(rows_of([("desk",), ("desk", "phone"), ("phone",)]), columns=BY_CONTEXT)
+    (found,) = (one for one in inspect_log(log).findings if one.key == "context_changes")
+    assert (found.value, found.severity) == (1, "warning")
+    assert mentions(found.sentence, "p1", "desk", "phone")
+    for same in ([("desk",), ("phone",)], [("1", "1.0"), ("phone",)]):
+        log = parse_log(rows_of(same), columns=BY_CONTEXT)
+        assert not any(one.key == "context_changes" for one in inspect_log(log).findings)
+
+
+def test_one_number_is_one_context_however_it_is_written() -> None:
+    log = parse_log(rows_of([("1",), ("1.0",), ("phone",)]), columns=BY_CONTEXT)
+    assert log.context_names == ("1", "phone")
+    curves = parse_context_values("context,rank,propensity\n1.0,1,1\nphone,1,1\n")
+    assert [*curves] == ["1", "phone"]
 
 
 def test_clicks_above_are_no_given_context() -> None:
