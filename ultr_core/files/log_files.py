@@ -75,6 +75,7 @@ _PAGE_NUMBERS = 200  # the highest page of results that anybody looks at
 _LOOKED_AT = 200_000
 _FEWEST_QUERIES = 20
 _MOST_COLUMNS = 30
+_FEW_LOOKED_AT, _FEWEST_ROWS, _FEW_VALUES = 20_000, 1_000, 10
 _ROWS_OF_ONE_LIST = 4  # that one of its positions may have
 _FEW_BESIDE = 0.05  # share of the positions of lists with a second document
 
@@ -514,8 +515,11 @@ def _counted_log(
     )
     if events is None and not {"impressions", "group", "page", "offset"} & columns.keys():
         log = replace(log, ends=tuple(_ends(relation, places, log)))
+    if not {"context", "group"} & {*columns, *said}:
+        log = replace(log, perhaps_contexts=_few_values(relation, places))
     if not {"session", "group"} & {*columns, *said}:
-        asked = tuple(name for name in log.not_used if may_be_session(name))
+        few = {*log.perhaps_contexts}
+        asked = tuple(name for name in log.not_used if may_be_session(name) and name not in few)
         log = replace(log, perhaps_sessions=asked)
     notices[:0] = [text for text in (log.copied, log.contradicted, log.unused) if text]
     notices += _few_groups(log)
@@ -601,11 +605,7 @@ def _repeating(
         return ()
     if int(log.displays().impressions.max()) > 1:
         return ()
-    part = relation.first
-    used = set(places[part.layout].values())
-    others = [
-        place for place, kind in enumerate(part.types) if place not in used and not is_nested(kind)
-    ][:_MOST_COLUMNS]
+    part, others = relation.first, _not_used(relation, places)
     if not others:
         return ()
     query = f"c{places[part.layout]['query']}"
@@ -619,6 +619,40 @@ def _repeating(
         part.header[other]
         for other, values, together in zip(others, rest[::2], rest[1::2], strict=True)
         if 1 < values <= queries / 2 and together == queries
+    )
+
+
+def _not_used(relation: Relation, places: Mapping[tuple[Any, ...], Mapping[str, int]]) -> list[int]:
+    """Places of the columns without a meaning in the first file; those that hold lists are none."""
+    part = relation.first
+    used = set(places[part.layout].values())
+    return [
+        place
+        for place, kind in enumerate(part.types)
+        if place not in used and part.header[place].strip() and not is_nested(kind)
+    ][:_MOST_COLUMNS]
+
+
+def _few_values(
+    relation: Relation, places: Mapping[tuple[Any, ...], Mapping[str, int]]
+) -> tuple[str, ...]:
+    """Columns without a meaning that have few values, and one in each presentation if known."""
+    part, others = relation.first, _not_used(relation, places)
+    if not others:
+        return ()
+    presentation = places[part.layout].get("presentation")
+    list_of = "0" if presentation is None else f"c{presentation}"
+    rows, lists, *counts = relation.run(
+        f"SELECT count(*), count(DISTINCT {list_of})"
+        + "".join(f", count(DISTINCT c{o}), count(DISTINCT ({list_of}, c{o}))" for o in others)
+        + f" FROM (SELECT * FROM {relation.scan_of(part)} LIMIT {_FEW_LOOKED_AT})"
+    )[0]
+    if rows < _FEWEST_ROWS:
+        return ()
+    return tuple(
+        part.header[other]
+        for other, values, pairs in zip(others, counts[::2], counts[1::2], strict=True)
+        if 1 < values <= _FEW_VALUES and (presentation is None or pairs == lists)
     )
 
 

@@ -107,8 +107,14 @@ def _columns_not_used(log: PresentationLog) -> Seen | None:
     if not names:
         return None
     told = f"Not used: {in_words(names)}."
+    if few := log.perhaps_contexts:
+        have, one = ("has", "it") if len(few) == 1 else ("have", "one of them")
+        told += (
+            f" {in_words(few)} {have} few values; if users examine results differently in each, "
+            f"say that {one} is the context."
+        )
     if not log.perhaps_sessions:
-        return good(len(names), told)
+        return Seen(len(names), "good", Remark(told, "context" if few else ""))
     asked = log.perhaps_sessions[0]
     return warning(
         len(names),

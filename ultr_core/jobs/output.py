@@ -41,6 +41,7 @@ REMEDIES: Mapping[str, str] = MappingProxyType(
         "document_names": "--document-names, --query-texts",
         "query": "--columns query=NAME",
         "session": "--columns session=NAME",
+        "context": "--columns context=NAME",
         "views": "--columns action=NAME",
         "clicks_apart": "--columns click=NAME, or --clicks FILE",
         "clicks_twice": "no --clicks, or --columns click=-",

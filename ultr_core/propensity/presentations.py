@@ -118,8 +118,10 @@ class PresentationLog:
     from their view, and how many clicks have a view. unused: sentences about columns and options
     that were not used; "" if there are none. header: names of all columns in the first file.
     perhaps_sessions: those that may contain sessions, if none was read as sessions and the reader
-    has not said that there are none. ends: for CSV files whose rows are shown documents, the file's
-    name and the query and position of its last row.
+    has not said that there are none. perhaps_contexts: those with few values, which may be
+    contexts, if no column was read as contexts and the reader has not said that there are none.
+    ends: for CSV files whose rows are shown documents, the file's name and the query and position
+    of its last row.
     """
 
     query: Numbers
@@ -152,6 +154,7 @@ class PresentationLog:
     contrary: tuple[int, int] = (0, 0)
     unused: str = ""
     perhaps_sessions: tuple[str, ...] = ()
+    perhaps_contexts: tuple[str, ...] = ()
     ends: tuple[tuple[str, int, int], ...] = ()
 
     @property

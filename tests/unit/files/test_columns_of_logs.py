@@ -310,6 +310,27 @@ def test_other_columns_are_listed_and_no_more(name: str) -> None:
     assert mentions(told.sentence, f"'{name}'")
 
 
+def test_a_column_of_few_values_is_asked_about_as_the_context() -> None:
+    rows = [
+        f"p{n},q{n % 7},d{place},{place + 1},{(n + place) % 2},{('tv', 'pc')[n % 2]},x,{place},u{n}"
+        for n in range(600)
+        for place in range(2)
+    ]
+    head = "presentation_id,query,doc,rank,click,device,site,shelf,visitor_key"
+    text = "\n".join([head, *rows]) + "\n"
+    log = parse_log(text)
+    # A place in the list has few values as well, but several in each presentation.
+    assert log.perhaps_contexts == ("device",)
+    assert log.perhaps_sessions == ("visitor_key",)
+    told = inspect_log(parse_log(text, columns={"session": NO_COLUMN})).finding("columns_not_used")
+    assert (told.severity, about(told.sentence)) == ("good", "context")
+    for said in ({"context": "device"}, {"context": NO_COLUMN}):
+        assert not parse_log(text, columns=said).perhaps_contexts
+    assert not parse_log("\n".join([head, *rows[:900]]) + "\n").perhaps_contexts
+    without = parse_log(text, columns={"presentation": NO_COLUMN})
+    assert without.perhaps_contexts == ("device", "shelf")
+
+
 def test_nothing_is_said_where_every_column_is_used() -> None:
     found = inspect_log(parse_log(b"query,doc,rank,click\nq,a,1,1\nq,b,2,0\n"))
     assert "columns_not_used" not in {finding.key for finding in found.findings}
