@@ -11,8 +11,9 @@ from scipy.optimize import approx_fprime, minimize
 
 from tests.meaning import refused
 from ultr_core.corpus import Corpus
-from ultr_core.learners import LEARNERS, SVM
+from ultr_core.learners import LEARNERS, SVM, pointwise
 from ultr_core.learners.logistic import LOGISTIC
+from ultr_core.learners.products import FeatureProducts
 from ultr_core.learners.squared import SQUARED
 from ultr_core.propensity import RowNumbers, Targets, Weights, weights_of_log
 from ultr_core.users import ClickLog
@@ -115,6 +116,40 @@ def test_documents_never_shown_say_nothing(learner, corpus: Corpus) -> None:
         for other in (0.0, 7.0)
     ]  # fmt: skip
     np.testing.assert_allclose(*found, atol=1e-8)
+
+
+@BOTH
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_where_few_documents_were_drawn_only_those_are_multiplied(
+    learner, kind: str, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The fit is that of a corpus of those documents, and of the whole."""
+    if kind == "sparse":
+        corpus = replace(corpus, features=sparse.csr_array(corpus.features))
+    read: list[int] = []
+
+    class Counted(FeatureProducts):
+        def scores_of_many(self, coefficients: np.ndarray) -> np.ndarray:
+            read.append(self.n_documents)
+            return super().scores_of_many(coefficients)
+
+    monkeypatch.setattr(pointwise, "FeatureProducts", Counted)
+    queries = np.arange(9)
+    few = int(corpus.query_offsets[9])
+    drawn = np.arange(corpus.n_documents) < few
+    value, draws = np.where(drawn, 0.3 + 0.1 * np.arange(drawn.size) % 1, 0.0), 4.0 * drawn
+
+    def fitted(of: Corpus, kept: slice) -> np.ndarray:
+        weights = Weights(value[kept], 9.0, Targets(value[kept], draws[kept]))
+        return learner.fit(of, weights, cost=5.0, tolerance=1e-9).coefficients
+
+    found = fitted(corpus, slice(None))
+    assert set(read) == {few}
+    assert np.array_equal(found, fitted(corpus.subset(queries), slice(few)))
+    draws = np.where(drawn, 4.0, 1e-300)  # as good as never, but all are read
+    read.clear()
+    np.testing.assert_allclose(fitted(corpus, slice(None)), found, rtol=1e-8)
+    assert set(read) == {corpus.n_documents}
 
 
 def made_log(**changes: object) -> ClickLog:
