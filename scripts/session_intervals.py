@@ -142,6 +142,7 @@ def _counted(
         query_names=tuple(f"q{number:03}" for number in range(QUERIES)),
         document_names=tuple(str(number + 1) for number in range(DOCUMENTS)),
         has_swaps=True, first_position=1, format="", columns={}, faults=(), notices=(),
+        grouped_by="session",
     )  # fmt: skip
 
 

@@ -128,7 +128,7 @@ CONTROLS: Mapping[str, str] = MappingProxyType(
         "shown_whole": f"“{SHOWN_WHOLE.label}” in step 5 of Your data",
         "columns": _MEANINGS,
         "session": _MEANINGS,
-        "context": _MEANINGS,
+        "context": "only the commands use contexts",
         **{each.name: f"“{each.label}” in step 2 of Your data" for each in READING_FIELDS},
     }
 )

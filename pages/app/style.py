@@ -99,8 +99,13 @@ _HISTORY = """
   position: absolute; right: 0; top: 2.4rem; width: max(100%, 20rem) }
 @media (max-width: 640px) { .st-key-more-settings > * > details > :not(summary)
   { left: 0; right: auto } }
+@media (max-width: 347px) { .st-key-more-settings > * > details > :not(summary)
+  { left: auto; right: 0; width: calc(100vw - 2rem) } }
 """
-"""Buttons of the row of controls, as signs; their words are for who hears the page."""
+"""Buttons of the row of controls, as signs; their words are for who hears the page.
+
+Below 348 pixels the row has room for one control, and the further settings for the page's width.
+"""
 
 WINDOW = "var(--window, 100dvh)"
 """The height of the window; a picture of a whole page, whose window is higher, sets it."""

@@ -145,3 +145,4 @@ def test_tables_scroll_on_a_narrow_phone_and_no_number_or_name_is_broken(
     settled(page)
     assert page.locator(".stMain .stTable td:visible").count() > 20
     assert page.evaluate(BROKEN) == []
+    page.wait_for_function(FITS, polling=ASK_AGAIN)

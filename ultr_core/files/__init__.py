@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         read_context_values,
         read_curve,
         read_curve_values,
+        read_curves,
         write_context_curves,
         write_curve,
     )
@@ -67,6 +68,7 @@ __all__ = [
     "read_context_values",
     "read_curve",
     "read_curve_values",
+    "read_curves",
     "read_log",
     "read_names",
     "read_proprank",

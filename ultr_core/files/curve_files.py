@@ -55,6 +55,15 @@ def write_context_curves(path: str | Path, curves: Mapping[str, Sequence[float]]
         file.write(text)
 
 
+def read_curves(path: str | Path) -> list[float] | dict[str, list[float]]:
+    """The values of one curve, or of each context's by its name; reads the file once.
+
+    Raises InputError as `read_curve_values` and `read_context_values` do.
+    """
+    text, name = read_text(path, "The curve"), named(path)
+    return parse_context_values(text, name) or parse_curve_values(text, name)
+
+
 def read_context_values(path: str | Path) -> dict[str, list[float]]:
     """The values of each context's curve, by the context's name; {} for a file without contexts.
 

@@ -10,6 +10,9 @@ from types import MappingProxyType
 
 from ultr_core.errors import InputError, quoted
 
+PRESENTATION_GROUP = "presentation_group"
+"""The column of counts that has groups of presentations, because sessions are not known."""
+
 COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "query": (
@@ -51,7 +54,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         # Names that only our own files have: a column "context" may hold anything, and a column
         # "group" is the arm of an experiment.
         "context": ("examination_context",),
-        "group": ("session_group", "presentation_group"),
+        "group": ("session_group", PRESENTATION_GROUP),
         "query_presentations": ("query_presentations",),
     }
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ultr_core.files.kinds import expecting
 from ultr_core.files.log_columns import (
     COLUMNS,
     NO_COLUMN,
+    PRESENTATION_GROUP,
     REQUIRED,
     SEARCH_ID,
     SEARCHES,
@@ -722,7 +723,20 @@ def _log(
         columns=dict(columns),
         faults=faults,
         notices=(),
+        grouped_by=_grouped_by(grouped, columns),
     )
+
+
+def _grouped_by(
+    grouped: GroupedRows, columns: Mapping[str, str]
+) -> Literal["session", "presentation", ""]:
+    """What the groups of a log are of; of counts, the name of their column says it."""
+    if "group" in columns:
+        of_lists = columns["group"].strip().lower() == PRESENTATION_GROUP
+        return "presentation" if of_lists else "session"
+    if grouped.presentations is None:
+        return ""
+    return "session" if grouped.presentations.sessions else "presentation"
 
 
 def _words(fault: RowFault, relation: Relation) -> str:

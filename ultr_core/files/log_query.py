@@ -12,7 +12,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ultr_core.errors import InputError, quoted
-from ultr_core.files.log_columns import COLUMNS, NO_COLUMN, REQUIRED, WITHOUT_NAME
+from ultr_core.files.log_columns import (
+    COLUMNS,
+    NO_COLUMN,
+    PRESENTATION_GROUP,
+    REQUIRED,
+    WITHOUT_NAME,
+)
 from ultr_core.propensity.presentations import GROUPS
 
 _BY_THEIR_NAME = ("query", *REQUIRED)
@@ -246,7 +252,7 @@ def _once(found: Mapping[str, str], outs: list[str], grouped: bool) -> str:
     )
 
 
-_NO_SESSIONS = "{} AS {}".format(*COLUMNS["group"])
+_NO_SESSIONS = f"session_group AS {PRESENTATION_GROUP}"
 
 
 def _lists(outs: list[str]) -> str:

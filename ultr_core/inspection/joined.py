@@ -245,7 +245,7 @@ def _by_session(
             np.rint(shown[counting]).astype(np.int64),
             np.rint(clicked[counting]).astype(np.int64),
             draws[used],
-            of="presentation" if log.session_groups is None else "session",
+            of=log.grouped_by,
         ),
     )
 

@@ -51,7 +51,6 @@ from ultr_core.own_data.evaluation import (
 from ultr_core.own_data.provenance import Provenance, trained_on
 from ultr_core.propensity import ESTIMATORS
 from ultr_core.users import ClickLog
-from ultr_core.users.grouped_log import BY_PRESENTATION
 from ultr_core.words import counted
 
 _EVERY = [one for one in ESTIMATORS.values() if one.beside_others]
@@ -150,7 +149,7 @@ class Evidence:
         if self.risk_of_shown is not None:
             by = f"by {result.judged.label}, from the same clicks"
             print(f"{'What users saw':{wide}}{self.risk_of_shown:10.3f}  {by}")
-        print(f"{_independent(result.intervals)} {INTERVALS_ARE_FOR}")
+        print(f"{result.units.sentence} {INTERVALS_ARE_FOR}")
         for assumed in result.assumptions:
             print(f"  {assumed}")
         # The values are above, and what was never shown is below.
@@ -163,14 +162,6 @@ class Evidence:
         good = len(self.checks.findings) - len(self.checks.warnings)
         other = "other check" if self.checks.warnings else "check"
         print(f"  {'good':8}{counted(good, other)} of the log, corpus and propensities.")
-
-
-def _independent(intervals: str) -> str:
-    """What intervals take as independent, in a sentence."""
-    if intervals == BY_PRESENTATION:
-        return "Intervals treat presentations as independent."
-    of = "presentation" if intervals.endswith("presentations") else "session"
-    return f"Clicks in one {of} may depend on each other: {intervals}."
 
 
 def _show_grades(true: TrueQuality) -> None:
@@ -222,6 +213,8 @@ def run(given: Given) -> Evidence:
         relevant_grade=given.relevant_grade, name=name, judge=judge, measures=given.measures,
         empty=given.empty_queries,
     )  # fmt: skip
+    # A file of scores cannot be deployed, and of scores by fold no single ranker gave them.
+    ranker = name if given.scores is None else f"the ranker behind {name}"
     origin = _origin(given, own.corpus, every.clicks)
     if told := origin.told(name):
         way_out = "Judge the scores written by fit --fold-scores-out, or use another log."
@@ -231,9 +224,11 @@ def run(given: Given) -> Evidence:
         estimator=ESTIMATORS["clipped"] if continuation is None else judge.estimator,
         continuation=judge.belief.continuation, more=(*odd, *tested, *result.agreement),
     )  # fmt: skip
-    print_beside(given, log, checks, result.notices)
+    # Text says it above the assumptions.
+    said = [text for text in result.notices if given.json or text != result.units.sentence]
+    print_beside(given, log, checks, said)
     passing = gate(
-        joined.clicks, scores, curve, name=name, clip=given.clip, judge=judge,
+        joined.clicks, scores, curve, name=ranker, clip=given.clip, judge=judge,
         candidates=given.candidates,
         declined=reason_against(checks.findings, copies=log.copies), agreement=result.agreement,
         trained=origin.trained,

@@ -170,12 +170,12 @@ def run(given: Given) -> Fitted:
         )
     needs_curve = not learns_position and given.method not in _WITHOUT_CURVE
     if needs_curve and given.propensities is None and given.eta is None:
-        asked = "Weighting clicks"
+        whoever = "Weighting clicks"
         if given.method or given.continuation is not None:
-            asked = f"--method {given.method}" if given.method else "--continuation"
+            whoever = f"--method {given.method}" if given.method else "--continuation"
         otherwise = f", or choose --method {' or '.join(_WITHOUT_CURVE)}"
         raise InputError(
-            f"{asked} needs propensities; give --propensities CURVE.csv or --eta X"
+            f"{whoever} needs propensities; give --propensities CURVE.csv or --eta X"
             f"{otherwise if given.continuation is None else ''}.",
             "no_propensities",
         )

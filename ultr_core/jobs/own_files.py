@@ -16,8 +16,7 @@ from ultr_core.fields import Choice, Field, Number, Switch
 from ultr_core.files import (
     load_corpus,
     load_directory,
-    read_context_values,
-    read_curve_values,
+    read_curves,
 )
 from ultr_core.files.name_tables import read_names
 from ultr_core.files.score_files import read_score_file
@@ -252,13 +251,17 @@ def own_propensities(
     """
     if given.propensities is None:
         return (None if given.eta is None else PowerLaw(given.eta)), ()
-    if by_context := _by_context(given, log):
-        each = [_curve(given, log, values, name) for name, values in by_context.items()]
-        curves = ContextCurves(tuple(by_context), tuple(curve for curve, _ in each))
-        return curves, tuple(found for _, odd in each for found in odd)
     if given.propensities == LOG_ITSELF:
-        return _curve(given, log, own_curve(log))
-    return _curve(given, log, read_curve_values(given.propensities))
+        names = log.context_names
+        found = {name: own_curve(log.in_contexts((name,))) for name in names} or own_curve(log)
+    else:
+        found = read_curves(given.propensities)
+    if isinstance(found, list):
+        return _curve(given, log, found)
+    by_context = _of_contexts(given, log, found)
+    each = [_curve(given, log, values, name) for name, values in by_context.items()]
+    curves = ContextCurves(tuple(by_context), tuple(curve for curve, _ in each))
+    return curves, tuple(found for _, odd in each for found in odd)
 
 
 def _curve(
@@ -270,16 +273,15 @@ def _curve(
     return curve, tuple(replace(each, sentence=f"{where}{each.sentence}") for each in odd)
 
 
-def _by_context(given: Given, log: PresentationLog) -> dict[str, list[float]]:
-    """The numbers of the curve of each context, in the order of the log's; {} for one curve.
+def _of_contexts(
+    given: Given, log: PresentationLog, found: dict[str, list[float]]
+) -> dict[str, list[float]]:
+    """The curves in the order of the log's contexts, or as they are for a log without contexts.
 
     Raises InputError, naming them and their clicks, for contexts of the log without a curve.
     """
     names = log.context_names
-    if given.propensities == LOG_ITSELF:
-        return {name: own_curve(log.in_contexts((name,))) for name in names}
-    found = read_context_values(given.propensities)
-    if not names or not found:
+    if not names:
         return found
     lacking = [name for name in names if name not in found]
     if lacking:

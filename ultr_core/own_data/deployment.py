@@ -48,7 +48,8 @@ _FIT_TAKEN_AS_KNOWN = (
 
 _UNKNOWN = (
     "This holds only if the ranker was not trained on these clicks. Scores by fold are an "
-    "exception: each query is scored by a ranker trained on other queries."
+    "exception, because each query was scored by a ranker trained on other queries; the ranker to "
+    "deploy is then trained on all queries."
 )
 _UNTESTED = "candidates that were never shown decide the sign, and there are no clicks to test them"
 

@@ -72,18 +72,11 @@ from ultr_core.settings import PARAMETERS
 from ultr_core.users import ClickLog, Cutoff, ExaminationCurve, GroupedLog
 from ultr_core.users.click_log import require_log
 from ultr_core.users.examination import require_curve
-from ultr_core.users.grouped_log import BY_PRESENTATION, by_session, session_notice
+from ultr_core.users.grouped_log import BY_PRESENTATION, Units
 from ultr_core.words import counted, in_sentence, part_of
 
 NDCG_CUTOFF = 10
 NDCG = Measure("nDCG", NDCG_CUTOFF, exponential=True)
-
-
-def intervals_of(log: ClickLog) -> str:
-    """What the intervals of estimates from a log take as independent, in words."""
-    if not isinstance(log, GroupedLog):
-        return BY_PRESENTATION
-    return by_session(log.by_group.number, log.by_group.of)
 
 
 @dataclass(frozen=True)
@@ -196,7 +189,7 @@ class Evaluation:
     true: the risk from the grades, None if there are none. tied: documents that share their score
     with another document for the same query. unshown: what the log leaves out of the candidate
     sets. notices: sentences. judge: key of the report that sentences use, see `judge_by`.
-    intervals: the independent units, sessions or presentations. agreement:
+    units: what the intervals take as independent. agreement:
     `against_weighted_clicks`. continuation: as in `Judge`.
     """
 
@@ -210,7 +203,7 @@ class Evaluation:
     unshown: Unshown
     notices: tuple[str, ...]
     judge: str = "ips"
-    intervals: str = BY_PRESENTATION
+    units: Units = field(default_factory=Units)
     agreement: tuple[Finding, ...] = ()
     continuation: float | None = None
 
@@ -279,7 +272,7 @@ class Evaluation:
             "clicks": self.clicks,
             "query_draws": self.query_draws,
             "clip": self.clip,
-            "intervals": self.intervals,
+            "intervals": self.units.words,
             "judge": self.judge,
             "continuation": self.continuation,
             "tied_documents": self.tied,
@@ -466,8 +459,9 @@ def evaluate_ranker(
         true = replace(true, measures=found)
     elif measures is not None or empty != "skip":
         notices = (*notices, "The requested measures based on grades are left out.")
-    if isinstance(log, GroupedLog):
-        notices = (*notices, session_notice(log.by_group.number, log.by_group.of))
+    units = Units.of_log(log)
+    if units.groups:
+        notices = (*notices, units.sentence)
     agreement = _agreement(judge, log, ranks)
     return Evaluation(
         name,
@@ -489,7 +483,7 @@ def evaluate_ranker(
             *warned(agreement),
         ),
         judge.estimator.key,
-        intervals_of(log),
+        units,
         agreement,
         judge.continuation,
     )
@@ -563,9 +557,9 @@ class RankerDifference:
     estimate: risk(first) - risk(second), estimated by ``judge``; negative means that the first is
     better; None for a log without clicks, and ``reason`` then says why. unshown: what the log
     leaves out of the candidate sets; if that is too much, there is no verdict. unseen: the least
-    and the most that this could add to the difference (`unseen_part`). intervals: as in
-    `Evaluation`. trained: the ranker that was trained on these clicks, "" for neither; there is no
-    verdict on a ranker trained on them.
+    and the most that this could add to the difference (`unseen_part`). intervals: the words
+    of their `Units`. trained: the ranker that was trained on these clicks, "" for neither; there is
+    no verdict on a ranker trained on them.
     """
 
     first: str
@@ -752,7 +746,7 @@ def _difference(
             or _contradicted(agreement if agreement is not None else _agreement(judge, log, ranks))
         )
     return RankerDifference(
-        *names, estimate, unshown, intervals=intervals_of(log), judge=label, unseen=unseen
+        *names, estimate, unshown, intervals=Units.of_log(log).words, judge=label, unseen=unseen
     )
 
 

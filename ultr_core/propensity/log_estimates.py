@@ -32,7 +32,7 @@ from ultr_core.propensity.points import (
     wilson_interval,
 )
 from ultr_core.propensity.presentations import PresentationLog
-from ultr_core.users.grouped_log import by_session, session_notice
+from ultr_core.users.grouped_log import Units
 from ultr_core.words import counted, part_of
 
 FloatArray = NDArray[np.float64]
@@ -315,9 +315,9 @@ def _by_session(
             "query occurs in a session more than once, these intervals are too narrow. Harvesting "
             "and swaps have intervals by session.",
         )  # fmt: skip
-    groups = int(group.max()) + 1
+    units = Units(int(group.max()) + 1, "session")
     points = session_points(chosen, log, estimate, group)
-    return replace(estimate, points=points), by_session(groups), (session_notice(groups),)
+    return replace(estimate, points=points), units.words, (units.sentence,)
 
 
 def session_points(

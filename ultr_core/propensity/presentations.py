@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,9 +35,6 @@ class RowFault:
     first: int
     file: str = ""
 
-
-PRESENTATION_GROUP = "presentation_group"
-"""The column of counts that has groups of presentations, because sessions are not known."""
 
 GROUPS = 100
 """Groups of sessions, by a hash of their ids, so that intervals can leave out one at a time."""
@@ -105,7 +102,8 @@ class PresentationLog:
     clicks: of all its rows. swap: the rank with which the landmark traded places in this
     presentation, 0 if none was recorded. ranker, context: numbered from 0. propensity: float64
     [entries] as in the file, NaN if there is none; None without that column. group: of the session,
-    or of the presentation if there are no sessions, from 0; None without either. above: clicks
+    or of the presentation if there are no sessions, from 0; None without either. grouped_by:
+    "session" or "presentation", "" if neither is known. above: clicks
     above in the same presentation, None unless asked for. rows: usable rows of the files.
     presentations: what is known about them, None if nothing is. repeating: other columns that
     repeat, if each query was shown once. query_names, document_names, context_names: names by
@@ -156,6 +154,7 @@ class PresentationLog:
     perhaps_sessions: tuple[str, ...] = ()
     perhaps_contexts: tuple[str, ...] = ()
     ends: tuple[tuple[str, int, int], ...] = ()
+    grouped_by: Literal["session", "presentation", ""] = ""
 
     @property
     def not_used(self) -> tuple[str, ...]:
@@ -283,15 +282,9 @@ class PresentationLog:
     def session_groups(self) -> IntArray | None:
         """Each entry's group of sessions, numbered from 0 without gaps, int64 [entries].
 
-        None without sessions, or if all rows are in one group. A file of counts has no sessions;
-        the name of its group column says what was grouped.
+        None without sessions, or if all rows are in one group.
         """
-        counted = self.columns.get("group", PRESENTATION_GROUP).strip().lower()
-        if counted != PRESENTATION_GROUP:
-            return self.groups
-        if self.presentations is None or not self.presentations.sessions:
-            return None
-        return self.groups
+        return self.groups if self.grouped_by == "session" else None
 
     @cached_property
     def groups(self) -> IntArray | None:

@@ -17,22 +17,42 @@ from ultr_core.words import counted
 
 IntArray = NDArray[np.int64]
 
-BY_PRESENTATION = "intervals by presentation"
-"""What intervals take as independent where nothing is known of sessions."""
 
+@dataclass(frozen=True)
+class Units:
+    """What intervals take as independent: presentations, or groups of sessions or presentations.
 
-def by_session(groups: int, of: str = "session") -> str:
-    """What intervals that leave out groups of sessions take as independent, in words.
+    groups: how many, 0 if every presentation counts by itself. of: "session" or "presentation".
 
-    >>> by_session(100)
+    >>> Units(100, "session").words
     'intervals from 100 groups of sessions'
     """
-    return f"intervals from {counted(groups, 'group')} of {of}s"
+
+    groups: int = 0
+    of: str = "presentation"
+
+    @classmethod
+    def of_log(cls, log: ClickLog) -> Units:
+        """The units of the intervals of estimates from a log."""
+        return cls(log.by_group.number, log.by_group.of) if isinstance(log, GroupedLog) else cls()
+
+    @property
+    def words(self) -> str:
+        """The intervals in words."""
+        if not self.groups:
+            return f"intervals by {self.of}"
+        return f"intervals from {counted(self.groups, 'group')} of {self.of}s"
+
+    @property
+    def sentence(self) -> str:
+        """What a reader must know of the intervals, in one sentence."""
+        if not self.groups:
+            return f"Intervals treat {self.of}s as independent."
+        return f"Clicks in a {self.of} may depend on each other, so {self.words} are given."
 
 
-def session_notice(groups: int, of: str = "session") -> str:
-    """What a reader must know of intervals by session, in one sentence."""
-    return f"Clicks in a {of} may depend on each other, so {by_session(groups, of)} are given."
+BY_PRESENTATION = Units().words
+"""What intervals take as independent where nothing is known of sessions."""
 
 
 @dataclass(frozen=True, eq=False)

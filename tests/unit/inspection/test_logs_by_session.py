@@ -15,7 +15,7 @@ from ultr_core.inspection import join_log
 from ultr_core.own_data.evaluation import compare_rankers, compare_with_shown, evaluate_ranker
 from ultr_core.risk import estimate_by_group
 from ultr_core.users import ClickLog, GroupedLog, PowerLaw
-from ultr_core.users.grouped_log import BY_PRESENTATION, by_session
+from ultr_core.users.grouped_log import BY_PRESENTATION, Units
 
 ROWS = b"1 qid:A 1:1 2:0 # docid = x\n0 qid:A 1:2 2:0 # docid = y\n0 qid:B 1:3 2:1 # docid = x\n"
 HEADER = "session,query_id,query,document,position,click\n"
@@ -86,7 +86,7 @@ def test_evaluation_and_comparisons_say_what_their_intervals_are_by() -> None:
     scores, others = rng.random((2, of.n_documents))
     grouped, plain = (join_log(each, of).clicks for each in (log, replace(log, group=None)))
     assert isinstance(grouped, GroupedLog)
-    for joined, words in ((grouped, by_session(100)), (plain, BY_PRESENTATION)):
+    for joined, words in ((grouped, Units(100, "session").words), (plain, BY_PRESENTATION)):
         found = evaluate_ranker(of, joined, scores, curve)
         assert found.as_dict()["intervals"] == words
         for difference in (

@@ -12,7 +12,7 @@ from scipy.stats import t
 from scripts.session_intervals import coverage, simulated
 from ultr_core.errors import InputError
 from ultr_core.propensity import PROPENSITY_METHODS, PresentationLog, estimate_from_log
-from ultr_core.users.grouped_log import BY_PRESENTATION, by_session
+from ultr_core.users.grouped_log import BY_PRESENTATION, Units
 
 WITH_RATIOS = [key for key, method in PROPENSITY_METHODS.items() if method.ratios is not None]
 
@@ -36,7 +36,7 @@ def test_an_interval_leaves_out_one_group_of_sessions_at_a_time(
     few = replace(log, group=log.group % 10)
     plain = estimate_from_log(replace(log, group=None), method=method)
     found = estimate_from_log(few, method=method)
-    assert found.intervals == by_session(10)
+    assert found.intervals == Units(10, "session").words
     assert plain.intervals == PROPENSITY_METHODS[method].intervals
     without = [
         estimate_from_log(rows(few, few.group != group), method=method).estimate.points
