@@ -223,6 +223,7 @@ def test_the_gate_passes_the_best_ranker_and_none_that_was_trained_on_the_log(
     lines = capsys.readouterr().out.splitlines()
     said = [line for line in lines if line][1:3]
     assert said[0] == found["worst"]["sentence"]
+    assert f"deploy {worst.name}" not in said[0]  # scores are not what can be deployed
     against = told(capsys, "evaluate", *files, "--scores", str(worst))
     assert said[1] == against["against_shown"]["sentence"]
     verdicts = [each["verdict"] for each in against["checks"]["findings"]]

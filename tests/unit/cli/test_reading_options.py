@@ -180,7 +180,7 @@ def test_keys_that_are_no_options_have_a_remedy(
     [
         ["plain.csv", "--columns", "query=query", "document=document"],
         ["--columns", "query=query", "document=document", "plain.csv"],
-        ["plain.csv", "--columns", "query=query document=document"],
+        ["plain.csv", "--columns", " ".join(["query=query", "document=document"])],
     ],
 )
 def test_blanks_between_mapped_columns_are_told_from_a_wrong_name(

@@ -27,6 +27,7 @@ from ultr_core.propensity import PresentationLog, estimate_continuation
 from ultr_core.propensity.continuation import continuation_without_groups
 from ultr_core.risk import Estimate
 from ultr_core.users import ClickLog, GroupCounts, GroupedLog, PowerLaw, TableCurve
+from ultr_core.users.grouped_log import Units
 
 CASE = LeavingCase("hindsight", Fraction(1, 2), eps_minus=Fraction(1, 4))
 """Users at p_k = 1 / k; every pattern of clicks with its probability."""
@@ -221,6 +222,19 @@ def test_lambda_is_named_wherever_it_was_used(
     fitted = asked(busy, "fit", "0.31", "--out", str(busy / "ranker.json"), capsys=capsys)
     assert fitted["continuation"] == 0.31
     assert json.loads((busy / "ranker.json").read_text())["trained"]["continuation"] == 0.31
+
+
+def test_what_intervals_take_as_independent_is_said_once(
+    busy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = ["--corpus", str(busy / "corpus.txt"), "--log", str(busy / "log.csv"), "--eta", "0"]
+    judged = ["evaluate", *files, "--continuation", "0.31", "--scores", str(busy / "scores.txt")]
+    assert main(judged) == 0
+    said = "".join(capsys.readouterr())
+    clicks = join_log(
+        read_log(busy / "log.csv", how=ABOVE), load_corpus(busy / "corpus.txt")
+    ).clicks
+    assert said.count(Units.of_log(clicks).sentence) == 1
 
 
 def test_a_lambda_that_the_log_contradicts_deploys_nothing(

@@ -61,13 +61,12 @@ def test_an_interval_leaves_out_one_group_of_sessions_at_a_time(
 
 def test_without_sessions_nothing_is_left_out_by_group(log: PresentationLog) -> None:
     """Groups of presentations alone, a single group, and no groups give what there was before."""
-    assert log.presentations is not None
     before = estimate_from_log(replace(log, group=None), method="swap")
     assert before.intervals == BY_PRESENTATION
     for same in (
-        replace(log, presentations=replace(log.presentations, sessions=0)),
+        replace(log, grouped_by="presentation"),
         replace(log, group=np.zeros_like(log.group)),
-        replace(log, presentations=None),
+        replace(log, grouped_by=""),
     ):
         assert same.session_groups is None
         assert estimate_from_log(same, method="swap").as_dict() == before.as_dict()
