@@ -58,7 +58,7 @@ def write_context_curves(path: str | Path, curves: Mapping[str, Sequence[float]]
 def read_curves(path: str | Path) -> list[float] | dict[str, list[float]]:
     """The values of one curve, or of each context's by its name; reads the file once.
 
-    Raises InputError as `read_curve_values` and `read_context_values` do.
+    Raises InputError if `read_curve_values` or `read_context_values` does.
     """
     text, name = read_text(path, "The curve"), named(path)
     return parse_context_values(text, name) or parse_curve_values(text, name)

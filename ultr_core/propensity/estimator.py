@@ -306,7 +306,7 @@ class Estimator:
     def label_with(self, belief: Belief) -> str:
         """The label, with the threshold and λ if it uses them."""
         label = f"{self.label}, τ = {belief.clip:g}" if "clip" in self.needs else self.label
-        return f"{label}, λ = {belief.continuation:.3g}" if self.uses_continuation else label
+        return f"{label} (λ = {belief.continuation:.3g})" if self.uses_continuation else label
 
     @property
     def uses_continuation(self) -> bool:
