@@ -459,7 +459,7 @@ def test_clipping_at_0_is_ips_and_at_1_is_naive() -> None:
         ours = clipped.numbers(ROWS, replace(BELIEF, clip=clip))
         assert np.array_equal(ours.u, ESTIMATORS[same].numbers(ROWS, BELIEF).u)
     assert clipped.clips == CLIP_GRID
-    assert clipped.label_with(replace(BELIEF, clip=0.1)) == "Clipped, τ = 0.1"
+    assert clipped.label_with(replace(BELIEF, clip=0.1)) == f"{clipped.label}, τ = 0.1"
     assert ESTIMATORS["ips"].label_with(replace(BELIEF, clip=0.1)) == "IPS"
 
 
