@@ -379,3 +379,23 @@ def test_measuring_the_wrong_model_repairs_less_than_correcting_for_the_right_on
         for one, other in (("propensity", "swap-ratio"), ("swap-ratio", "affine-swaps")):
             gain = interval_over_draws(list(result.excess((one, point), (other, point)).values()))
             assert gain.n == 10 and gain.low > 0
+
+
+def test_the_guide_has_the_shipped_numbers_of_lists_of_ten() -> None:
+    guide = (Path(__file__).parents[3] / "docs" / "using.md").read_text(encoding="utf-8")
+    (row,) = re.findall(r"^\| 0 \| (.*) \|$", guide, re.MULTILINE)
+    methods = (
+        "naive", "propensity", "replace-last", "mixture", "plackett-luce", "doubly-robust",
+    )  # fmt: skip
+    result = shipped_result("cut", RANKS)
+    point = result.point(45_000)
+    found = [result.estimate(method, point) for method in methods]
+    told = [plus_minus(one.value, (one.high - one.low) / 2) for one in found if one]
+    assert row.replace("**", "").split(" | ") == told
+    gains = {
+        key: interval_over_draws(
+            list(result.excess(("propensity", point), (key, point)).values())
+        ).side
+        for key in methods[2:]
+    }
+    assert gains == {"replace-last": 0, "mixture": 1, "plackett-luce": 1, "doubly-robust": 1}
