@@ -258,7 +258,7 @@ FITS = {
     "Fit with all features and the ranker’s score": SeenByFit(),
     "Fit with half of the features": HALF_SEEN,
 }
-"""One that the test by rank should keep, and one that it should reject, by name."""
+"""What is known to a fit that is tested by rank, by name; the first is what methods use."""
 
 
 @one_blas_thread()

@@ -162,7 +162,7 @@ def _headline(result: StudyResult | None, clicks: float) -> str:
 
 
 def _guard(lab: Lab, study: Study, settings: Settings) -> None:
-    """Which ranks reject a fit of relevance: none if it sees all, and some if it sees less."""
+    """Which ranks reject the fit of relevance that is used, and one that sees less."""
     method = guarded_method(study)
     if method is None:
         return
