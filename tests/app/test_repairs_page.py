@@ -14,6 +14,7 @@ from pages.views.repairs import view as page_view
 from pages.views.repairs.words import (
     enumerated,
     fraction_text,
+    how_tested,
     linked_rows,
     logger_rows,
     of_break,
@@ -21,14 +22,18 @@ from pages.views.repairs.words import (
 )
 from tests.app.pages import open_savers
 from tests.meaning import mentions
+from ultr_core.figures import rank_test_figure
 from ultr_core.jobs.links import NOTEBOOK_PAGES
 from ultr_core.jobs.repairs import AT, BREAK, CLICKS
+from ultr_core.lab import train_method
+from ultr_core.lab.training import FITS
 from ultr_core.proofs import BREAKS
 from ultr_core.proofs.small_cases import SMALL_CASES
 from ultr_core.studies import (
     LOSSES,
     REPAIRS,
     STUDIES,
+    guarded_method,
     judge,
     pays_from,
     repair_headline,
@@ -92,7 +97,7 @@ def test_a_break_makes_its_point_untouched_and_trains_nothing(
     result = shipped_result(name, RANKS)
     headline = repair_headline(result, result.point(45_000))
     assert f"**{headline}**" in words(app)
-    users, risks, curve = alts(app)
+    users, risks, *strip, curve = alts(app)
     assert headline in risks
     for key in ("production", "skyline"):
         level = result.level(key)
@@ -110,8 +115,29 @@ def test_a_break_makes_its_point_untouched_and_trains_nothing(
     assert len(app.table[0].value) == (4 if name == "towers" else len(SMALL_CASES[name]))
     assert len(app.table) == (2 if name in ("cut", "towers") else 1)
     assert "python -m ultr_core reproduce" in words(app)
-    assert not made
-    assert len(open_savers(app).get("download_button")) == 15
+    guarded = guarded_method(STUDIES[name])
+    assert len(strip) == (guarded is not None)
+    # Nothing is trained: of a fit of relevance only the test by rank is made.
+    kinds = {cell.kind for cell in made}  # type: ignore[attr-defined]
+    assert kinds <= ({"world", "training_log", "logs", "rank_test"} if strip else set())
+    assert len(open_savers(app).get("download_button")) == 15 + 5 * len(strip)
+
+
+def test_ranks_are_red_where_the_guard_rejects_a_fit_that_sees_less(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = open_page(monkeypatch, repair_clicks="few")
+    settings = shipped_result("few-clicks", RANKS).point(9_000).settings
+    lab = server_lab.LAB.at(settings)
+    trained = train_method(lab.world(), settings, 0, "doubly-robust", lab.logs(0))
+    tests = {name: lab.rank_test(0, "doubly-robust", seen) for name, seen in FITS.items()}
+    sees_all, sees_half = tests.values()
+    assert sees_all == trained.by_rank and not sees_all.rejected
+    assert trained.estimator == "doubly-robust" and sees_half.rejected
+    strip = alts(app)[2]
+    assert strip == rank_test_figure(tests).alt
+    assert strip.count("(rejected)") == len(sees_half.rejected)
+    assert how_tested() in words(app) and mentions(how_tested(), "80%", 4)
 
 
 def test_the_line_says_which_is_unbiased_and_by_how_much_others_are_off() -> None:

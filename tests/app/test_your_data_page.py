@@ -26,6 +26,7 @@ from tests.meaning import mentions
 from tests.unit.learners.test_forest import MODEL
 from ultr_core.cli import main
 from ultr_core.errors import InputError
+from ultr_core.figures import rank_test_figure
 from ultr_core.files.log_columns import NO_COLUMN
 from ultr_core.files.ranker_files import ranker_text
 from ultr_core.files.tree_files import trees_text
@@ -267,10 +268,14 @@ def test_scores_of_the_logger_are_a_feature_of_the_fit(page: AppTest) -> None:
     page.toggle(key=BY_VALIDATION.key).set_value(False).run()
     page.button(key="data-train").click().run()
     assert not page.exception and not page.error
-    assert bench(page).made["fit"].logger_scores is not None
+    made = bench(page).made["fit"]
+    assert made.logger_scores is not None
+    strip = rank_test_figure({made.label: made.by_rank}).alt
+    assert [chart.proto.alt for chart in page.get("vega_lite_chart")].count(strip) == 1
     fit = next(command for command in commands(page) if command[0] == "fit")
     assert fit[fit.index("--logger-scores") + 1] == "logger.csv"
-    assert "read_scores('logger.csv', corpus)" in own_notebook(page.session_state[OWN_FILES]).source
+    notebook = own_notebook(page.session_state[OWN_FILES]).source
+    assert "read_scores('logger.csv', corpus)" in notebook and "rank_test_figure" in notebook
     page.selectbox(key=WEIGHTS.key).set_value("ips").run()
     assert "--logger-scores" not in " ".join(map(" ".join, commands(page)))
 

@@ -244,7 +244,7 @@ def of_other_pages() -> Iterator[str]:
     for study in study_words.FORMULAS:
         yield from (study_words.meaning(study), study_words.on_own_corpus(study))
     yield from (repair_words.how_enumerated(), *map(repair_words.WORDS.text, ("others", "loggers")))
-    yield repair_words.how_linked()
+    yield from (repair_words.how_linked(), repair_words.how_tested())
     for row in (*repair_words.linked_rows(), *repair_words.tower_rows()):
         yield from row.values()
     for name in REPAIRS:

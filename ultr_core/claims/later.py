@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import permutations
@@ -11,9 +11,8 @@ from types import MappingProxyType
 
 from ultr_core.claims.common import Measure, Sizes, judged, queries_of, sizes_judged, sizes_of
 from ultr_core.claims.live import interleaved_clicks
-from ultr_core.corpus import Corpus
 from ultr_core.findings import Finding
-from ultr_core.lab import WORLD_FIELDS, Lab, World, simulate_logs, stage
+from ultr_core.lab import WORLD_FIELDS, Lab, stage
 from ultr_core.lab.interleaved_lists import (
     SCHEMES,
     Document,
@@ -21,8 +20,7 @@ from ultr_core.lab.interleaved_lists import (
     every_interleaving,
     exact_verdicts,
 )
-from ultr_core.lab.logs import belief_about
-from ultr_core.learners.relevance import Shown, fit_relevance, with_relevance
+from ultr_core.lab.training import HALF_SEEN
 from ultr_core.proofs.repairs import (
     FITTED,
     LAST_REPLACED,
@@ -35,8 +33,6 @@ from ultr_core.proofs.repairs import (
     SmallCase,
 )
 from ultr_core.proofs.users import ONE, ZERO
-from ultr_core.risk.by_rank import clicks_by_rank
-from ultr_core.users import ClickLog
 
 FITS = (FITTED, (ZERO,) * 4, (Fraction(1, 2),) * 4, tuple(ONE - r for r in RELEVANCE))
 """Relevances that a fit might give: near the truth, nothing, undecided, all wrong."""
@@ -124,33 +120,11 @@ GUARD_LOGS, GUARD_CLICKS, GUARD_REJECTS = 20, 9_000, 19
 """Logs on which the test by rank is tried, their clicks, and how many it must reject."""
 
 
-@dataclass(frozen=True)
-class SeenByFit:
-    """What a fitted relevance sees: every so many features, and whether the logger's scores."""
-
-    every: int = 2
-    scores: bool = False
-
-    def of(self, world: World, part: int, log: ClickLog) -> Shown:
-        """What the fit sees of the training (0) or validation queries (1), with their clicks."""
-        corpus = (world.splits.train, world.splits.validation)[part]
-        kept = Corpus(corpus.features[:, :: self.every], corpus.grades, corpus.query_offsets)
-        return Shown(kept, log, world.logger_scores[part] if self.scores else None)
-
-
 def _rejected(lab: Lab, draw: int) -> bool:
     """Whether the test by rank rejects the relevance fitted to one log."""
-    seen = lab.remember(lab.cell("seen_by_fit", ()), lambda _: SeenByFit())
-    world, settings = (
-        lab.world(),
-        stage(lab.settings, WORLD_FIELDS).with_values(clicks=GUARD_CLICKS),
-    )
-    logs, belief = simulate_logs(world, settings, draw), belief_about(settings)
-    train, other = (
-        seen.of(world, part, log) for part, log in enumerate((logs.train, logs.validation))
-    )
-    fit = fit_relevance(train, belief, validation=other)
-    return bool(clicks_by_rank(train.log, with_relevance(belief, fit, train)).rejected)
+    seen = lab.remember(lab.cell("seen_by_fit", ()), lambda _: HALF_SEEN)
+    settings = stage(lab.settings, WORLD_FIELDS).with_values(clicks=GUARD_CLICKS)
+    return bool(lab.at(settings).rank_test(draw, "doubly-robust", seen).rejected)
 
 
 def _guard_rejects(lab: Lab) -> Finding:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         examination_figure,
         live_curve_figure,
         propensity_curves,
+        rank_test_figure,
         warm_up,
     )
     from ultr_core.figures.dots import (
@@ -65,6 +66,7 @@ __all__ = [
     "prediction_figure",
     "propensity_curves",
     "race_figure",
+    "rank_test_figure",
     "repair_figure",
     "results_page",
     "risk_figure",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, Literal
 
 import altair as alt
@@ -38,6 +39,7 @@ from ultr_core.propensity import (
     RankEstimate,
 )
 from ultr_core.propensity.log_estimates import LogEstimate
+from ultr_core.risk.by_rank import FIRST_RANKS, RankTest
 from ultr_core.settings import PARAMETERS, Settings
 from ultr_core.words import part_of
 
@@ -627,3 +629,117 @@ def _key(keys: tuple[tuple[str, str, str], ...], ink: Ink) -> list[alt.Chart]:
                 color=paint, strokeWidth=width, strokeDash=dash,
             )  # fmt: skip
     return marks
+
+
+# A fitted relevance: which ranks it predicts.
+
+REJECTED, ON_RED = "#C62828", "#FEFEFE"
+"""Fill of ranks where a fit is rejected, and text on it: on a dark page Streamlit turns pure white
+into the background's colour."""
+
+RANK_GROUPS = (
+    *(str(a) if b == a + 1 else f"{a}–{b - 1}" for a, b in pairwise(FIRST_RANKS)),
+    f"{FIRST_RANKS[-1]}+",
+)
+"""What the groups of ranks of a test are called."""
+
+STRIP, STRIP_WITH_NAME = 40, 66
+"""Pixels of a strip, without and with the name of its fit above."""
+
+
+def rank_test_figure(tests: Mapping[str, RankTest], *, theme: Theme = "light") -> Figure:
+    """Observed over predicted clicks by rank, as a strip for each fit of relevance.
+
+    Groups of ranks that reject the fit are red and have a cross. tests: by name of the fit; with
+    several, each name is above its strip.
+    """
+    named = len(tests) > 1
+    cells: list[dict[str, Any]] = [
+        {
+            "part": "rejected" if group in test.rejected else "kept",
+            "fit": name,
+            "ranks": RANK_GROUPS[group],
+            "top": row + (1 - STRIP / STRIP_WITH_NAME) * named,
+            "bottom": row + 1.0,
+            "share": math.nan if share is None else share,
+            "observed": float(test.observed[group]),
+            "predicted": test.predicted[group],
+            "text": _share_text(share, rejected=group in test.rejected),
+        }
+        for row, (name, test) in enumerate(tests.items())
+        for group, share in enumerate(test.shares)
+    ]
+    names: list[dict[str, Any]] = [
+        {"part": "name", "fit": name, "top": row, "bottom": row + 1 - STRIP / STRIP_WITH_NAME}
+        for row, name in enumerate(tests)
+        if named
+    ]
+    data: Columns = {
+        column: [one.get(column, "" if column in ("ranks", "text") else math.nan) for one in
+                 (*cells, *names)]
+        for column in cells[0]
+    }  # fmt: skip
+    told = " ".join(_rank_test_words(name, test, named=named) for name, test in tests.items())
+    height = (STRIP_WITH_NAME if named else STRIP) * len(tests) + 60
+    return Figure(
+        "clicks-by-rank", "Observed over predicted clicks by rank",
+        f"Observed over predicted clicks by rank. {told}",
+        data, _rank_test(len(tests), named, theme), height=height,
+    )  # fmt: skip
+
+
+def _share_text(share: float | None, *, rejected: bool) -> str:
+    if share is None:
+        return "–"
+    return f"{'✕ ' if rejected else ''}{share:.2f}"
+
+
+def _rank_test_words(name: str, test: RankTest, *, named: bool) -> str:
+    shares = (
+        f"{ranks}: {_share_text(share, rejected=False)}"
+        f"{' (rejected)' if group in test.rejected else ''}"
+        for group, (ranks, share) in enumerate(zip(RANK_GROUPS, test.shares, strict=True))
+    )
+    told = f"{test.finding.sentence} Ranks {'; '.join(shares)}."
+    return f"{name}: {told}" if named else told
+
+
+@lru_cache(maxsize=16)
+def _rank_test(strips: int, named: bool, theme: Theme) -> dict[str, Any]:
+    ink = INKS[theme]
+    x = alt.X(
+        "ranks:O",
+        title="Rank (in each cell: observed / predicted clicks)",
+        scale=alt.Scale(domain=list(RANK_GROUPS), paddingInner=0.03, paddingOuter=0.01),
+        axis=alt.Axis(labelAngle=0, grid=False, domain=False, ticks=False),
+    )
+    down = alt.Scale(domain=[0, strips], reverse=True, nice=False, zero=False)
+    top, bottom, middle = (
+        alt.Y(f"{field}:Q", title=None, scale=down, axis=None)
+        for field in ("top", "bottom", "middle")
+    )
+    tooltip = tooltips(
+        ("ranks:N", "Ranks"), ("observed:Q", "Observed clicks", ",.0f"),
+        ("predicted:Q", "Predicted clicks", ",.0f"), ("text:N", "Observed / predicted"),
+    )  # fmt: skip
+    looks: dict[str, tuple[Mark, Mark]] = {
+        "kept": (
+            {"color": ink.quiet, "fillOpacity": 0.15, "stroke": ink.quiet},
+            {"color": ink.text},
+        ),
+        "rejected": (
+            {"color": REJECTED, "stroke": ink.text, "strokeWidth": 2},
+            {"color": ON_RED, "fontWeight": "bold"},
+        ),
+    }
+    layers = []
+    for part, (cell, text) in looks.items():
+        rows = rows_of(part).transform_calculate(middle="(datum.top + datum.bottom) / 2")
+        layers += [
+            rows.mark_rect(**cell).encode(x=x, y=top, y2="bottom:Q", tooltip=tooltip),
+            rows.mark_text(baseline="middle", **text).encode(x=x, y=middle, text="text:N"),
+        ]
+    if named:
+        above = rows_of("name").mark_text(align="left", baseline="bottom", dy=-4, color=ink.text)
+        layers.append(above.encode(x=alt.value(2), y=bottom, text="fit:N"))
+    return bare_spec(layers, ink)

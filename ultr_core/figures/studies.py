@@ -120,7 +120,9 @@ SHORT_NAMES: Mapping[str, str] = MappingProxyType(
         "skip-above": "Skip-above",
         "direct": "Direct",
         "doubly-robust": "Doubly robust",
+        "swap-ratio": "Swap ratios",
         "affine": "Affine",
+        "affine-swaps": "Affine, swaps",
         "affine-doubly-robust": "Affine DR",
         "too-steep": "η′ = 1.5",
         "too-flat": "η′ = 0.5",
@@ -143,7 +145,8 @@ _SLOTS = {
     "naive": -1, "propensity": 0, "clipped": 1, "affine": 1, "replace-last": 1, "too-steep": 1,
     "skip-above": 2, "direct": 2, "affine-doubly-robust": 2, "plackett-luce": 2, "too-flat": 2,
     "hindsight": 1, "hindsight-doubly-robust": 2, "doubly-robust": 3, "mixture": 4,
-    "one-tower": 1, "two-towers-additive": 2, "two-towers-product": 3,
+    "one-tower": 1, "two-towers-additive": 2, "two-towers-product": 3, "swap-ratio": 3,
+    "affine-swaps": 4,
 }  # fmt: skip
 """No two of a study are equal."""
 _SIDE_BY_SIDE: Any = {

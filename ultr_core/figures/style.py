@@ -40,7 +40,9 @@ REPAIR_STYLES: Mapping[str, MethodStyle] = MappingProxyType(
     {
         "direct": MethodStyle("#9A6A3A", "triangle-down", (3, 3)),
         "doubly-robust": MethodStyle("#7B61C9", "triangle-right", (1, 0)),
+        "swap-ratio": MethodStyle("#3F6FA8", "square", (1, 0)),
         "affine": MethodStyle("#1B8A9E", "triangle-left", (1, 0)),
+        "affine-swaps": MethodStyle("#2A7F86", "triangle-down", (8, 3)),
         "affine-doubly-robust": MethodStyle("#9A57C0", "diamond", (8, 3)),
         "policy-aware": MethodStyle("#5F8A1F", "square", (1, 0)),
         "policy-aware-known": MethodStyle("#3E7A6A", "triangle-left", (2, 3)),

@@ -31,10 +31,12 @@ METHODS = Choices(
     {
         "naive": "Naive",
         "propensity": "Propensity-weighted",
+        "swap-ratio": "Weighted by swap ratios",
         "clipped": "Clipped",
         "direct": "Direct",
         "doubly-robust": "Doubly robust",
         "affine": "Affine",
+        "affine-swaps": "Affine, by swaps",
         "affine-doubly-robust": "Affine doubly robust",
         "policy-aware": "Policy-aware",
         "policy-aware-known": "Policy-aware, known ρ",

@@ -16,7 +16,7 @@ from ultr_core.jobs.job import Given, Job, Page, PageState, setting_fields
 from ultr_core.jobs.output import print_notes, share_line
 from ultr_core.lab import WORLD_FIELDS
 from ultr_core.lab.propensity_study import SESSIONS, SwapDesign
-from ultr_core.own_data.curves import estimate_findings
+from ultr_core.own_data.curves import HEADLINES, estimate_findings
 from ultr_core.propensity import (
     LOG_METHODS,
     PROPENSITY_METHODS,
@@ -195,8 +195,9 @@ def _show_curve(result: LogEstimate, *, with_rows: bool = True) -> None:
             f"{ratio_text(value):>7}  {result.curve.made_by(point.rank)}"
         )
     print()
-    trust = estimate_findings(result)[0]
-    print(f"{'' if trust.severity == 'good' else 'Warning: '}{trust.sentence}")
+    for found in estimate_findings(result):
+        if found.key in HEADLINES:
+            print(f"{'' if found.severity == 'good' else 'Warning: '}{found.sentence}")
 
 
 def as_dict(result: LogEstimate | ContextEstimates) -> dict[str, Any]:

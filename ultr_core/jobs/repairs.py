@@ -84,7 +84,10 @@ result = StudyResult(plan, LOSSES["sum-of-ranks"], done, describe(lab.world()))
 
 def cells(state: PageState) -> list[Cell]:
     """The risks of one break and its repairs, their picture, and the enumeration in small."""
+    from ultr_core.studies import guarded_method  # a page with a notebook pays for it, no command
+
     name, clicks = state.values[BREAK.key], AT[state.values[CLICKS.key]]
+    guarded = guarded_method(STUDIES[name])
     result = (_SHIPPED if is_shipped(state) else _QUICK).format(name=name, acts=ACTS)
     several = is_shipped(state) or state.settings.draws > 1
     bars = "In brackets: 95% intervals over click logs." if several else NO_INTERVAL
@@ -109,6 +112,7 @@ def cells(state: PageState) -> list[Cell]:
         ),
         code("from ultr_core.figures import repair_figure\n\nrepair_figure(result, point)"),
         *(_linked() if name == "towers" else _enumerated(name)),
+        *([] if guarded is None else _tested(state, guarded)),
     ]
 
 
@@ -133,6 +137,35 @@ def _enumerated(name: str) -> list[Cell]:
                 print(f"{{method:24}} {{case.largest_error}}  {{pairs}}")
             """
         ),
+    ]
+
+
+def _tested(state: PageState, method: str) -> list[Cell]:
+    """The test by rank of what a doubly robust ranker fits, and of a fit that sees less."""
+    start = (
+        "from ultr_core.lab import Lab\n\n            at = Lab(point.settings)"
+        if is_shipped(state)
+        else "at = lab.at(point.settings)"
+    )
+    return [
+        words(
+            """
+            ## When the fit is rejected
+
+            Observed over predicted clicks by rank, in the first click log.
+            """
+        ),
+        code(
+            f"""
+            {start}
+            from ultr_core.lab.training import FITS
+
+            tests = {{name: at.rank_test(0, "{method}", seen) for name, seen in FITS.items()}}
+            for name, test in tests.items():
+                print(f"{{name}}: {{test.finding.sentence}}")
+            """
+        ),
+        code("from ultr_core.figures import rank_test_figure\n\nrank_test_figure(tests)"),
     ]
 
 

@@ -327,6 +327,11 @@ def _cells(work: OwnWork) -> Iterator[Cell]:
     if "fit" in work.steps:
         yield words("## Ranker")
         yield _fit_cell(work)
+        if ESTIMATORS[work.method].fits_relevance:
+            yield code(
+                "from ultr_core.figures import rank_test_figure\n\n"
+                "rank_test_figure({fit.label: fit.by_rank})"
+            )
     if "evaluate" in work.steps:
         yield words("## Evidence")
         yield code(_ranker_code(work))

@@ -44,12 +44,13 @@ from ultr_core.lab.propensity_study import (
 )
 from ultr_core.lab.rank_sums import RankSums, rank_sums
 from ultr_core.lab.store import Cell, CorpusChoice, Store
-from ultr_core.lab.training import TrainedMethod, train_method
+from ultr_core.lab.training import SeenByFit, TrainedMethod, rank_test, train_method
 from ultr_core.lab.trees import TREE_METHODS, train_trees
 from ultr_core.lab.world import TestRisk, World, build_world
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.learners.selection import FINAL_TOLERANCE
 from ultr_core.proofs import Check, Evidence, run_checks
+from ultr_core.risk.by_rank import RankTest
 from ultr_core.settings import Settings
 from ultr_core.users import ClickLog, ClickModel, ExaminationCurve, PositionModel
 
@@ -229,6 +230,17 @@ class Lab:
         key = TREE_METHODS.get(method, method)
         fields = LINEAR_METHODS[key].fields if key in LINEAR_METHODS else WEIGHTED_FIELDS
         return self.cell("trained", fields, draw, method)
+
+    def rank_test(self, draw: int, method: str, seen: SeenByFit | None = None) -> RankTest:
+        """The test by rank of the relevance that a method fits to one draw of clicks.
+
+        seen: what the fit sees of documents; None for everything, as in `trained`.
+        """
+        sees = SeenByFit() if seen is None else seen
+        return self.remember(
+            self.cell("rank_test", WEIGHTED_FIELDS, draw, method, sees),
+            lambda lab: rank_test(lab.world(), lab.settings, draw, method, sees, lab.logs(draw)),
+        )
 
     def checks(self) -> tuple[Check, ...]:
         """All proof checks on the first click log and the weighted ranker trained on it."""

@@ -90,7 +90,8 @@ class Method:
     estimator itself, at the smallest candidate threshold. trainer: learns from clicks in its own
     way; grower: grows trees on them in its own way. ranker: does not learn from clicks and belongs
     to the world. knows_logger: whether it is given the exposure of each document under the logger's
-    distribution over lists, instead of that in the log.
+    distribution over lists, instead of that in the log. measured: what an experiment with the
+    users in a world lets it assume of them, for one draw; None for what the settings say.
     """
 
     key: str
@@ -105,6 +106,7 @@ class Method:
     ranker: Callable[[World], LinearRanker] | None = None
     asked: bool = False
     knows_logger: bool = False
+    measured: Callable[[World, Settings, int], Belief] | None = None
 
     @property
     def learns_from_clicks(self) -> bool:
@@ -135,6 +137,18 @@ def _towers(join: str, *, position: bool = True) -> Callable[[ClickData], Select
         )  # fmt: skip
 
     return train
+
+
+def _by_ratios(world: World, settings: Settings, draw: int) -> Belief:
+    from ultr_core.lab.measured import ratio_belief  # few comparisons measure
+
+    return ratio_belief(world, settings, draw)
+
+
+def _by_lines(world: World, settings: Settings, draw: int) -> Belief:
+    from ultr_core.lab.measured import line_belief
+
+    return line_belief(world, settings, draw)
 
 
 def _grow_by_position(data: ClickData) -> TreeRanker:
@@ -173,6 +187,16 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 ESTIMATORS["ips"],
             ),
             Method(
+                "swap-ratio",
+                "Weighted by swap ratios",
+                "Propensity-weighted, with the ratios of a swap experiment with the same users as "
+                "propensities.",
+                LOG_FIELDS,
+                ESTIMATORS["ips"],
+                asked=True,
+                measured=_by_ratios,
+            ),
+            Method(
                 "clipped",
                 "Clipped",
                 "The same ranking SVM with propensities raised to at least τ; τ and C are chosen "
@@ -206,6 +230,16 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 WEIGHTED_FIELDS,
                 ESTIMATORS["affine"],
                 asked=True,
+            ),
+            Method(
+                "affine-swaps",
+                "Affine, by swaps",
+                "Affine, with α and β measured up to a scale by the same swaps, in two groups of "
+                "documents.",
+                LOG_FIELDS,
+                ESTIMATORS["affine"],
+                asked=True,
+                measured=_by_lines,
             ),
             Method(
                 "affine-doubly-robust",

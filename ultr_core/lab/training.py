@@ -213,25 +213,7 @@ def train_method(
             "not_from_clicks",
         )
     logs = logs if logs is not None else simulate_logs(world, settings, draw)
-    belief = about_validation = belief_about(settings)
-    if found.knows_logger:
-        belief, about_validation = (
-            replace(belief, exposure=known_exposure(world, part, settings, belief.curve))
-            for part in (0, 1)
-        )
-    way = informed(
-        found,
-        ClickData(
-            world.splits.train,
-            logs.train,
-            world.splits.validation,
-            logs.validation,
-            belief,
-            SeedSequence(settings.seed, spawn_key=(draw, 2)),
-            world.logger_scores,
-            about_validation,
-        ),
-    )
+    way = informed(found, click_data(world, settings, draw, found, logs))
     selection = select(way.method, way.data)
     ranker = selection.ranker
     return TrainedMethod(
@@ -246,4 +228,74 @@ def train_method(
         ranker.coefficients,
         "" if way.method.estimator is None else way.method.estimator.key,
         way.test,
+    )
+
+
+@dataclass(frozen=True)
+class SeenByFit:
+    """What a fitted relevance sees: one feature in so many, and whether the logger's scores.
+
+    Less than everything shows what the test by rank is for.
+    """
+
+    every: int = 1
+    scores: bool = True
+
+    def of(self, data: ClickData) -> ClickData:
+        """The same clicks, with what the fit sees of the documents."""
+        if self.every > 1:
+            data = replace(data, corpus=self._of(data.corpus), validation=self._of(data.validation))
+        return data if self.scores else replace(data, scores=None)
+
+    def _of(self, corpus: Corpus) -> Corpus:
+        return Corpus(corpus.features[:, :: self.every], corpus.grades, corpus.query_offsets)
+
+
+HALF_SEEN = SeenByFit(every=2, scores=False)
+"""A fit that misses why production showed documents where it did."""
+
+FITS = {
+    "Fit with all features and the ranker’s score": SeenByFit(),
+    "Fit with half of the features": HALF_SEEN,
+}
+"""What is known to a fit that is tested by rank, by name; the first is what methods use."""
+
+
+@one_blas_thread()
+def rank_test(
+    world: World, settings: Settings, draw: int, method: str, seen: SeenByFit, logs: Logs
+) -> RankTest:
+    """The test by rank of the relevance that a method fits to the clicks of one draw.
+
+    With the default ``seen`` it is the test that decides in `train_method`. Raises InputError for
+    a method that fits no relevance.
+    """
+    found = LINEAR_METHODS[method]
+    test = informed(found, seen.of(click_data(world, settings, draw, found, logs))).test
+    if test is None:
+        raise InputError(f"{found.label} fits no relevance, so there is nothing to test by rank.")
+    return test
+
+
+def click_data(
+    world: World, settings: Settings, draw: int, method: Method, logs: Logs
+) -> ClickData:
+    """What a method learns from: the clicks of a draw, and what it believes of their users."""
+    measured = method.measured
+    belief = belief_about(settings) if measured is None else measured(world, settings, draw)
+    about_validation = belief
+    if method.knows_logger:
+        belief, about_validation = (
+            replace(belief, exposure=known_exposure(world, part, settings, belief.curve))
+            for part in (0, 1)
+        )
+    return ClickData(
+        world.splits.train,
+        logs.train,
+        world.splits.validation,
+        logs.validation,
+        belief,
+        SeedSequence(settings.seed, spawn_key=(draw, 2)),
+        world.logger_scores,
+        about_validation,
     )

@@ -7,11 +7,10 @@ from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
-from numpy.random import SeedSequence
 
-from ultr_core.lab.logs import Logs, belief_about
+from ultr_core.lab.logs import Logs
 from ultr_core.lab.methods import FED_METHODS, METHODS, TRAINED_METHODS, ClickData
-from ultr_core.lab.training import TrainedMethod, informed
+from ultr_core.lab.training import TrainedMethod, click_data, informed
 from ultr_core.lab.world import TestRisk, World
 from ultr_core.learners.trees import TREES, TreeSelection, select_trees
 from ultr_core.propensity import Estimator, Targets
@@ -58,11 +57,7 @@ def train_trees(
     What is returned has the number of trees in the place of C, and no coefficients.
     """
     chosen = METHODS[TREE_METHODS[method]]
-    data = ClickData(
-        world.splits.train, logs.train, world.splits.validation, logs.validation,
-        belief_about(settings), SeedSequence(settings.seed, spawn_key=(draw, 2)),
-        world.logger_scores,
-    )  # fmt: skip
+    data = click_data(world, settings, draw, chosen, logs)
     if chosen.grower is not None:
         ranker, clip, key, test = chosen.grower(data), 1.0, "", None
     else:

@@ -13,6 +13,9 @@ from ultr_core.limits import CURVE_RANKS, LARGEST_TRAINING_FILE
 from ultr_core.propensity import LogEstimate, PresentationLog, Weights, table_curve
 from ultr_core.users import ExaminationCurve
 
+HEADLINES = ("known_well", "trust_bias")
+"""Keys of the findings that a reader sees with the curve itself."""
+
 LOG_ITSELF = "log"
 """What is given in place of a file of propensities for the log's own column."""
 
@@ -56,13 +59,15 @@ def curve_in_log(log: PresentationLog, *, carry_on: bool = False) -> Examination
 def estimate_findings(found: LogEstimate) -> tuple[Finding, ...]:
     """What a reader must know of a curve from a log: how far to trust it, and each gap.
 
-    The first is "known_well", with how many ranks are; the others have the cause of their gap as
-    key, how many ranks lie in it, and what traffic would close it.
+    The first is "known_well", with how many ranks are; "trust_bias", of swaps, has the intercept
+    that is farthest from 0; the others have the cause of their gap as key, how many ranks lie in
+    it, and what traffic would close it.
     """
     sure: Severity = "good" if found.curve.sure else "warning"
     known = len(found.curve.known)
     return (
         Finding.of_file("known_well", "Ranks measured well", known, sure, found.trust),
+        *_of_lines(found),
         *(
             Finding.of_file(
                 gap.cause, "Ranks without an estimate", len(gap.ranks), "warning", gap.sentence
@@ -70,6 +75,15 @@ def estimate_findings(found: LogEstimate) -> tuple[Finding, ...]:
             for gap in found.estimate.gaps
         ),
     )
+
+
+def _of_lines(found: LogEstimate) -> tuple[Finding, ...]:
+    """Whether swaps in two groups of documents show trust bias; nothing where they cannot."""
+    if found.lines is None or not found.lines.known.any():
+        return ()
+    said = found.lines.finding
+    severity: Severity = "good" if said.holds else "warning"
+    return (Finding.of_file(said.key, said.title, said.value, severity, said.sentence),)
 
 
 def training_file(corpus: Corpus, weights: Weights) -> bytes:

@@ -155,6 +155,7 @@ class SmallCase(Enumerated):
         lists: what the logger shows.
         clip: threshold tau of an estimator that clips.
         fitted: the relevance [documents] of an estimator that fits one.
+        lines: whether alpha and beta are known up to a scale alone, as swaps measure them.
     """
 
     estimator: str
@@ -163,6 +164,7 @@ class SmallCase(Enumerated):
     lists: Lists = FIXED
     clip: Fraction = CLIP
     fitted: tuple[Fraction, ...] = FITTED
+    lines: bool = False
 
     @cached_property
     def laws(self) -> tuple[ClickLaw, ...]:
@@ -178,9 +180,10 @@ class SmallCase(Enumerated):
             high, low = users.eps_plus[rank - 1], users.eps_minus[rank - 1]
             exposure = sum((p * curve[own[document] - 1] for p, own in self.lists), ZERO)
             at = curve[rank - 1]
-            shown = Shown(
-                at, at * (high - low), at * low, exposure, self.fitted[document], self.clip
-            )
+            alpha, beta = at * (high - low), at * low
+            if self.lines:
+                alpha, beta = _as_lines(users, alpha, beta)
+            shown = Shown(at, alpha, beta, exposure, self.fitted[document], self.clip)
             found.append(NUMBERS[self.estimator](shown))
         return tuple(found)
 
@@ -205,6 +208,22 @@ class SmallCase(Enumerated):
             mean += probability * here
             second += probability * (law.variance(clicked) + here**2)
         return mean, second - mean**2
+
+
+def _as_lines(users: Behaviour, alpha: Fraction, beta: Fraction) -> UV:
+    """Slope and intercept of click rates at a rank against those at rank 1."""
+    look, high, low = users.look[0], users.eps_plus[0], users.eps_minus[0]
+    slope = alpha / (look * (high - low))
+    return slope, beta - slope * look * low
+
+
+def swap_ratios(users: Behaviour) -> tuple[Fraction, ...]:
+    """Click rates at ranks 1 to 5 over that at rank 1, of documents half of which are relevant."""
+    rates = [
+        look * (high + low) / 2
+        for look, high, low in zip(users.look, users.eps_plus, users.eps_minus, strict=True)
+    ]
+    return tuple(rate / rates[0] for rate in rates)
 
 
 def _behaviour(

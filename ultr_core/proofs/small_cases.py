@@ -20,6 +20,7 @@ from ultr_core.proofs.repairs import (
     TRUST_STEEP,
     Enumerated,
     SmallCase,
+    swap_ratios,
 )
 from ultr_core.proofs.users import ZERO
 
@@ -39,7 +40,9 @@ SMALL_CASES: Mapping[str, Mapping[str, Enumerated]] = MappingProxyType(
             name: {
                 "naive": SmallCase("naive", users),
                 "propensity": SmallCase("ips", users),
+                "swap-ratio": SmallCase("ips", users, swap_ratios(users)),
                 "affine": SmallCase("affine", users),
+                "affine-swaps": SmallCase("affine", users, lines=True),
                 "affine-doubly-robust": SmallCase("affine-doubly-robust", users),
             }
             for name, users in (("trust-mild", TRUST_MILD), ("trust-steep", TRUST_STEEP))

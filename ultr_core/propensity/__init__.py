@@ -80,7 +80,7 @@ if TYPE_CHECKING:
         swap_limit,
     )
     from ultr_core.propensity.targets import Targets
-    from ultr_core.propensity.trust_swaps import TrustLines, trust_lines
+    from ultr_core.propensity.trust_swaps import TrustLines, trust_lines, trust_lines_by_group
     from ultr_core.propensity.weights import (
         ClickWeightDiagnostics,
         ClippingEffect,
@@ -171,6 +171,7 @@ __all__ = [
     "swap_limit",
     "table_curve",
     "trust_lines",
+    "trust_lines_by_group",
     "weights_of_log",
     "wilson_interval",
 ]

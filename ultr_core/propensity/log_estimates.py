@@ -32,6 +32,7 @@ from ultr_core.propensity.points import (
     wilson_interval,
 )
 from ultr_core.propensity.presentations import PresentationLog
+from ultr_core.propensity.trust_swaps import TrustLines, trust_lines, trust_lines_by_group
 from ultr_core.users.grouped_log import Units
 from ultr_core.words import counted, part_of
 
@@ -46,7 +47,8 @@ class LogEstimate:
     estimate: ratios to the landmark. curve: after smoothing and fitting, relative to rank 1.
     rates: impressions and clicks at each rank, whatever was shown there. log: the log's sizes.
     intervals: what the intervals for the ratios treat as independent. notices: sentences about the
-    log, the estimate and the curve.
+    log, the estimate and the curve. lines: from swaps, which show trust bias; None for other
+    methods.
     """
 
     estimate: PropensityEstimate
@@ -55,6 +57,7 @@ class LogEstimate:
     log: dict[str, int]
     intervals: str
     notices: tuple[str, ...]
+    lines: TrustLines | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The result as plain values, as the command line prints it with ``--json``."""
@@ -90,6 +93,7 @@ class LogEstimate:
             "outside_interval": list(self.curve.outside),
             "trust": self.trust,
             "notices": list(self.notices),
+            **({} if self.lines is None else {"trust_bias": self.lines.as_dict()}),
         }
 
     @property
@@ -263,7 +267,7 @@ def estimate_from_log(
     shifted = shifted_by_one(rates.impressions)
     try:
         require_logged(rates.impressions > 0, landmark)
-        estimate, smoother = _estimated(chosen, log, displays, landmark, ranks)
+        estimate, smoother, lines = _estimated(chosen, log, displays, landmark, ranks)
         estimate, intervals, told = _by_session(chosen, log, estimate)
         estimate = _lengthened(estimate, wanted)
         smoother = np.append(smoother, np.zeros(wanted - ranks))
@@ -283,7 +287,9 @@ def estimate_from_log(
         *curve.notices,
         *_carried_on(ranks, wanted),
     )
-    return LogEstimate(estimate, curve, displays.by_rank(wanted), log.counts(), intervals, notices)
+    return LogEstimate(
+        estimate, curve, displays.by_rank(wanted), log.counts(), intervals, notices, lines
+    )
 
 
 def _estimated(
@@ -292,14 +298,19 @@ def _estimated(
     displays: DisplayCounts,
     landmark: int,
     ranks: int,
-) -> tuple[PropensityEstimate, NDArray[np.float64]]:
-    """The method's ratios, and the click rates [K] to smooth them with."""
+) -> tuple[PropensityEstimate, NDArray[np.float64], TrustLines | None]:
+    """The method's ratios, the click rates [K] to smooth them with, and the lines of swaps."""
     if chosen.from_swaps is not None:
-        counts = log.swap_counts(landmark, ranks)
-        return chosen.from_swaps(counts), counts.own_place.rates
+        counts, group = log.swap_counts(landmark, ranks), log.session_groups
+        lines = (
+            trust_lines(counts)
+            if group is None
+            else trust_lines_by_group(log.swaps_by_group(landmark, ranks, group), landmark)
+        )
+        return chosen.from_swaps(counts), counts.own_place.rates, lines
     assert chosen.from_displays is not None
     estimate = chosen.from_displays(displays, last_rank=ranks, reference=landmark)
-    return estimate, displays.by_rank(ranks).rates
+    return estimate, displays.by_rank(ranks).rates, None
 
 
 def _by_session(

@@ -14,10 +14,11 @@ and beta.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from ultr_core.findings import Finding
 from ultr_core.propensity.points import Counts
@@ -40,12 +41,20 @@ class TrustLines:
     """Slope A and intercept B for each rank, float64 [ranks 1..K], with their standard errors.
 
     NaN at the landmark's own rank, and if the groups are too similar or one of them was not shown.
+    groups: of sessions, if errors leave out one group at a time; 0 if they take presentations as
+    independent.
     """
 
     slope: FloatArray
     intercept: FloatArray
     slope_error: FloatArray
     intercept_error: FloatArray
+    groups: int = 0
+
+    def reach(self, level: float) -> float:
+        """Standard errors from a value to the ends of an interval that misses with this level."""
+        quantile = 1.0 - level / 2.0
+        return float(stdtrit(self.groups - 1, quantile) if self.groups else ndtri(quantile))
 
     @property
     def known(self) -> NDArray[np.bool_]:
@@ -67,7 +76,7 @@ class TrustLines:
                 "position bias."
             )
             return Finding(said, limit=None, key=about[0], title=about[1])
-        reach = float(ndtri(1.0 - LEVEL / 2.0 / known.size))
+        reach = self.reach(LEVEL / known.size)
         row = int(known[np.argmax(np.abs(self.intercept / self.intercept_error)[known])])
         value, error = float(self.intercept[row]), float(self.intercept_error[row])
         interval = (value - reach * error, value + reach * error)
@@ -99,6 +108,28 @@ class TrustLines:
         source = np.maximum.accumulate(np.where(self.known, np.arange(slope.size), 0))
         at = np.asarray(ranks, dtype=np.int64)
         return looked_up(slope[source], at), looked_up(intercept[source], at)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, with 95% intervals; None for a rank without a line."""
+        reach = self.reach(LEVEL)
+
+        def line(value: float, error: float) -> dict[str, float] | None:
+            if not np.isfinite(error):
+                return None
+            return {"value": value, "low": value - reach * error, "high": value + reach * error}
+
+        slopes, intercepts = (
+            [line(*each) for each in zip(value.tolist(), error.tolist(), strict=True)]
+            for value, error in (
+                (self.slope, self.slope_error), (self.intercept, self.intercept_error),
+            )
+        )  # fmt: skip
+        ranks = [
+            {"rank": rank, "slope": slope, "intercept": intercept}
+            for rank, (slope, intercept) in enumerate(zip(slopes, intercepts, strict=True), 1)
+        ]
+        found = self.finding
+        return {"ranks": ranks, "verdict": found.outcome, "words": found.sentence}
 
     def click_probability(self, relevance: ArrayLike, ranks: ArrayLike) -> FloatArray:
         """Click rate at a rank, for documents whose rate at the landmark is their relevance."""
@@ -132,6 +163,32 @@ def trust_lines(counts: SwapCounts) -> TrustLines:
     slope[counts.landmark - 1] = np.nan
     intercept[counts.landmark - 1] = np.nan
     return TrustLines(slope, intercept, np.sqrt(slope_variance), np.sqrt(variance))
+
+
+def trust_lines_by_group(sums: NDArray[np.int64], landmark: int) -> TrustLines:
+    """The lines of `trust_lines`, with errors from leaving out one group of sessions at a time.
+
+    sums: as `PresentationLog.swaps_by_group` gives them, [groups, 4, 2, ranks]. Rows of one session
+    may depend on each other in any way. A rank has a line only if it has one without each group.
+    """
+    groups, total = sums.shape[0], sums.sum(axis=0)
+    whole = trust_lines(_counts(total, landmark))
+    parts = [trust_lines(_counts(total - part, landmark)) for part in sums]
+    errors = []
+    for name in ("slope", "intercept"):
+        values = np.stack([getattr(part, name) for part in parts])
+        errors.append(np.sqrt((groups - 1) * values.var(axis=0)))
+    known = whole.known & np.isfinite(errors[0])
+    slope, intercept, slope_error, intercept_error = (
+        np.where(known, each, np.nan) for each in (whole.slope, whole.intercept, *errors)
+    )
+    return TrustLines(slope, intercept, slope_error, intercept_error, groups)
+
+
+def _counts(sums: NDArray[np.int64], landmark: int) -> SwapCounts:
+    """The counts of swapped, control, moved and unmoved [4, 2, ranks]."""
+    swapped, control, moved, unmoved = (Counts(*part) for part in sums)
+    return SwapCounts(landmark, swapped, control, moved, unmoved, int(sums[:3, 0].sum()))
 
 
 def _rates(counts: Counts) -> tuple[FloatArray, FloatArray]:

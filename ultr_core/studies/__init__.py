@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ultr_core.studies.journal import Journal, load_shipped, open_journal, shipped_result
     from ultr_core.studies.losses import DEFAULT_LOSS, LOSSES, Loss, find_loss
     from ultr_core.studies.reading import (
+        guarded_method,
         pays_from,
         read_study,
         repair_headline,
@@ -85,6 +86,7 @@ __all__ = [
     "describe_world",
     "description_cell",
     "find_loss",
+    "guarded_method",
     "judge",
     "load_shipped",
     "open_journal",

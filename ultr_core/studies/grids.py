@@ -212,10 +212,12 @@ STUDIES: Mapping[str, Study] = MappingProxyType(
                     name, None, "5.4, later work", title, ("clicks",), None, {"users": name},
                     _OF_REPAIRS,
                     methods=(
-                        "production", "naive", "propensity", "affine", "affine-doubly-robust",
+                        "production", "naive", "propensity", "swap-ratio", "affine",
+                        "affine-swaps", "affine-doubly-robust",
                         "skyline",
                     ),
-                    repaired_by=("affine", "affine-doubly-robust"), read_at=45_000,
+                    repaired_by=("affine", "affine-swaps", "affine-doubly-robust"),
+                    read_at=45_000,
                 )
                 for name, title in (
                     ("trust-mild", "Learning from users who trust the top slightly"),

@@ -228,6 +228,7 @@ def _spoken(method: str) -> str:
 _TWICE = ("steeper weighting and flatter weighting", "steeper and flatter weighting")
 _SHORT = {
     "naive": "naive", "propensity": "weighting", "clipped": "clipping",
+    "swap-ratio": "swap ratios",
     "too-steep": "steeper weighting", "too-flat": "flatter weighting",
 }  # fmt: skip
 _REPAIR = {
@@ -240,6 +241,15 @@ _REPAIR = {
 def broken_methods(study: Study) -> tuple[str, ...]:
     """What learns from the clicks of a study of a repair, and is none of its repairs."""
     return tuple(key for key in study.methods if key not in (*FIXED_METHODS, *study.repaired_by))
+
+
+def guarded_method(study: Study) -> str | None:
+    """The method of a study whose fit of relevance a test by rank may reject; None without one."""
+    for key in study.methods:
+        estimator = STUDY_METHODS[key].estimator
+        if estimator is not None and estimator.instead is not None:
+            return key
+    return None
 
 
 def best_repair(result: StudyResult, point: Point) -> str | None:

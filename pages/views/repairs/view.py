@@ -10,6 +10,7 @@ from pages.app import lecture
 from pages.app.context import PageContext, require_lab
 from pages.app.field_control import choose
 from pages.app.frame import Draw, offer_files, show_chart, show_figure, theme
+from pages.app.markdown import show_error
 from pages.app.registry import PROOFS, RUN
 from pages.app.slots import Slot
 from pages.views.repairs.words import (
@@ -19,6 +20,7 @@ from pages.views.repairs.words import (
     exact_rows,
     how_enumerated,
     how_linked,
+    how_tested,
     linked_rows,
     listed,
     logger_rows,
@@ -28,21 +30,27 @@ from pages.views.repairs.words import (
 )
 from pages.views.studies import run
 from pages.views.studies.page import claims_section, run_button, run_plan
+from ultr_core.errors import InputError
+from ultr_core.figures.by_rank import rank_test_figure
 from ultr_core.figures.repairs import repair_figure, towers_figure, users_figure
 from ultr_core.figures.studies import cut_words, study_figure
 from ultr_core.jobs.proofs import switch_key
 from ultr_core.jobs.repairs import ACTS, AT, BREAK, CLICKS, offered_clicks
 from ultr_core.jobs.reproduce import RESULT
 from ultr_core.lab import Lab, stage
+from ultr_core.lab.training import FITS
 from ultr_core.proofs import BREAKS
 from ultr_core.risk import FOR_ONE_WORLD, NO_INTERVAL
+from ultr_core.settings import Settings
 from ultr_core.studies import (
     LOSSES,
     STUDIES,
     STUDY_METHODS,
     Plan,
+    Study,
     StudyResult,
     describe_world,
+    guarded_method,
     judge,
     load_shipped,
     repair_headline,
@@ -107,6 +115,9 @@ def show(page: PageContext) -> None:
         _savers(draw_users, *(() if result is None else (draw_risks,)))
     st.subheader("What the repair cannot do")
     st.markdown(limits)
+    shown = plan if result is None else result.plan
+    (settings,) = (point.settings for point in shown.points if point.x == clicks)
+    _guard(lab, shown.study, settings)
     _details(name, result)
 
 
@@ -148,6 +159,22 @@ def _headline(result: StudyResult | None, clicks: float) -> str:
     so_far = "" if result.complete else "So far: "
     compared = f" ({COMPARED}.)" if result.plan.base.draws > 1 else ""
     return f"**{so_far}{repair_headline(result, result.point(clicks))}**{compared}"
+
+
+def _guard(lab: Lab, study: Study, settings: Settings) -> None:
+    """Which ranks reject the fit of relevance that is used, and one that sees less."""
+    method = guarded_method(study)
+    if method is None:
+        return
+    st.subheader("When the fit is rejected")
+    at = lab.at(settings)
+    try:
+        tests = {name: at.rank_test(0, method, seen) for name, seen in FITS.items()}
+    except InputError as error:
+        show_error(error)
+        return
+    show_figure(partial(rank_test_figure, tests))
+    st.markdown(how_tested())
 
 
 def _details(name: str, result: StudyResult | None) -> None:

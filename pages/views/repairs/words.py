@@ -21,6 +21,8 @@ from ultr_core.proofs.towers import (
     TowerCase,
 )
 from ultr_core.proofs.towers import LOGGERS as LOGGERS_OF_TOWERS
+from ultr_core.risk import interval_over_draws
+from ultr_core.risk.by_rank import DEVIATIONS, LEAST_SHARE
 from ultr_core.studies import LOSSES, STUDIES, STUDY_METHODS, pays_from, shipped_result
 from ultr_core.users import LOGGERS
 from ultr_core.users.loggers import EXAMPLE, shown_by
@@ -46,11 +48,17 @@ NEEDING = {"last": "replace-last", "mixture": "mixture", "robust": "doubly-robus
 """Repairs of short lists by their words in the limits."""
 
 
+TRUSTING = {
+    name: {"ratio": "swap-ratio", "lines": "affine-swaps"} for name in ("trust-mild", "trust-steep")
+}
+"""By break: what believes in swaps, by its words in the limits."""
+
+
 def of_break(name: str) -> tuple[str, str, str]:
     """What a break does, what repairs it, and what the repair cannot do."""
-    needed = _needed_clicks() if name == "cut" else {}
+    values = _needed_clicks() if name == "cut" else _closed(name) if name in TRUSTING else {}
     breaks, repairs = (WORDS.text(f"{name}.{part}") for part in ("breaks", "repairs"))
-    return breaks, repairs, WORDS.text(f"{name}.limits", **needed)
+    return breaks, repairs, WORDS.text(f"{name}.limits", **values)
 
 
 def whole_equations(text: str) -> str:
@@ -66,6 +74,20 @@ def _needed_clicks() -> dict[str, str]:
     for word, key in NEEDING.items():
         start = pays_from(result, key)
         found[word] = f"more than {most:,.0f} clicks" if start is None else f"{start:,.0f} clicks"
+    return found
+
+
+def _closed(name: str) -> dict[str, str]:
+    """How much of the gap from dividing to correcting swaps close in the precomputed result."""
+    result = shipped_result(name, LOSSES["sum-of-ranks"])
+    point = result.point(STUDIES[name].read_at)
+    divided = ("propensity", point)
+    gap = interval_over_draws(list(result.excess(divided, ("affine", point)).values())).value
+    found = {"clicks": f"{point.x:,.0f}", "logs": f"{result.plan.base.draws:,}"}
+    for word, key in TRUSTING[name].items():
+        gained = interval_over_draws(list(result.excess(divided, (key, point)).values()))
+        reach = (gained.high - gained.low) / 2
+        found[word] = f"{gained.value / gap:.0%} ± {reach / gap:.0%}"
     return found
 
 
@@ -125,6 +147,11 @@ def _spread(case: Enumerated) -> str:
 def how_enumerated() -> str:
     """What the table of the enumeration holds."""
     return WORDS.text("table", high=max(FITTED), low=min(FITTED), clip=CLIP)
+
+
+def how_tested() -> str:
+    """What the cells of the test by rank hold, and what follows where it rejects the fit."""
+    return WORDS.text("tested", share=LEAST_SHARE, deviations=DEVIATIONS)
 
 
 def _found(method: str, case: Enumerated) -> str:

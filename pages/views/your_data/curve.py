@@ -22,6 +22,7 @@ from ultr_core.files.disk import read_text, text_of
 from ultr_core.inspection import inspect_curve
 from ultr_core.jobs.your_data import CARRY_ON, CURVE_SOURCES, ESTIMATOR, ETA, SOURCE
 from ultr_core.own_data.curves import (
+    HEADLINES,
     click_weights,
     curve_for_log,
     curve_in_log,
@@ -154,12 +155,14 @@ def _estimated(page: PageContext, own: Bench, log: PresentationLog | None) -> Pr
 
 
 def show_trust(found: LogEstimate) -> None:
-    """How many ranks are known well, as a warning where not all are."""
-    trust = estimate_findings(found)[0]
-    if trust.severity == "good":
-        st.markdown(f"{mark('good')} {plain(trust.sentence)}")
-    else:
-        st.warning(plain(trust.sentence), icon=":material/warning:")
+    """How many ranks are known well, and whether swaps show trust bias; else as a warning."""
+    for one in estimate_findings(found):
+        if one.key not in HEADLINES:
+            continue
+        if one.severity == "good":
+            st.markdown(f"{mark('good')} {plain(one.sentence)}")
+        else:
+            st.warning(plain(one.sentence), icon=":material/warning:")
 
 
 def id_of_log(own: Bench) -> Hashable:

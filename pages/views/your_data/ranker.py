@@ -6,6 +6,7 @@ import time
 from collections.abc import Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.app.context import PageContext
 from pages.app.field_control import control, kept
+from pages.app.frame import show_figure
 from pages.app.markdown import mark, plain, show_error, told
 from pages.app.turns import turn
 from pages.views.your_data.bench import Bench, Brought, bench
@@ -27,6 +29,7 @@ from ultr_core.corpus import Corpus
 from ultr_core.deadline import require_time, within
 from ultr_core.errors import InputError, about
 from ultr_core.fields import Field
+from ultr_core.figures.by_rank import rank_test_figure
 from ultr_core.files.score_files import ScoreFile, parse_score_file, read_score_file
 from ultr_core.files.tree_files import (
     parse_model,
@@ -307,6 +310,8 @@ def _train(
     assert fit is not None
     st.markdown(f"{mark('good')} **Trained.** {told(fit.sentence)}")
     st.markdown(plain(fit.ranker.certificate.sentence))
+    if fit.by_rank is not None:
+        show_figure(partial(rank_test_figure, {fit.label: fit.by_rank}))
     for notice in fit.notices:
         st.markdown(f"- :material/info: {told(notice)}")
     folds = own.peek("fold-scores", token)

@@ -18,6 +18,7 @@ from ultr_core.figures import (
     Figure,
     examination_curves,
     examination_figure,
+    rank_test_figure,
     risk_scatter,
     trained_rankers,
 )
@@ -25,6 +26,7 @@ from ultr_core.figures.estimates import EDGE, MARGIN
 from ultr_core.figures.studies import STYLES
 from ultr_core.figures.style import NEUTRAL_STYLES, REPAIR_STYLES
 from ultr_core.lab import METHODS
+from ultr_core.risk.by_rank import RankTest
 from ultr_core.settings import Settings
 from ultr_core.studies import FIXED_METHODS, STUDIES
 
@@ -81,6 +83,9 @@ DRAWN: dict[str, Callable[[], Figure]] = {
     ),
     "probability": lambda: examination_figure(Settings(), "probability"),
     "weight": lambda: examination_figure(Settings(eta=0.0, assumed_eta=2.0), "weight"),
+    "rank test": lambda: rank_test_figure(
+        {"one": RankTest((9, 9, 9, 9, 9), (9.0, 9.0, 99.0, 9.0, 0.0), 20)}
+    ),
 }
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -12,14 +14,21 @@ from ultr_core.proofs import BREAKS
 from ultr_core.proofs.repairs import (
     CLIP,
     FITTED,
+    FIXED,
+    LAST_REPLACED,
+    MIXED,
     NUMBERS,
     PAIRS,
     POSITION,
     RANKINGS,
     RELEVANCE,
+    TOP_THREE,
+    TRUST_MILD,
     TRUST_STEEP,
+    Lists,
     SmallCase,
     risk_of,
+    swap_ratios,
 )
 from ultr_core.proofs.small_cases import SMALL_CASES
 from ultr_core.proofs.users import dot
@@ -140,3 +149,58 @@ def test_the_affine_correction_of_other_noise_is_off() -> None:
             return SmallCase("affine", wrong).numbers(ranks)
 
     assert Mistaken("affine", TRUST_STEEP).largest_error != 0
+
+
+TRUSTING = {"trust-mild": TRUST_MILD, "trust-steep": TRUST_STEEP}
+
+
+@pytest.mark.parametrize("name", TRUSTING)
+def test_lines_of_swaps_count_each_document_by_its_click_rate_at_rank_1(name: str) -> None:
+    """Alpha_1 r + beta_1 at every rank: a factor and a constant, which keep every pair."""
+    users, case = TRUSTING[name], SMALL_CASES[name]["affine-swaps"]
+    first = users.look[0]
+    assert case.means == tuple(
+        first * (users.eps_plus[0] if r else users.eps_minus[0]) for r in RELEVANCE
+    )
+    assert case.wrong_pairs == 0 < case.largest_error
+
+
+@pytest.mark.parametrize("name", TRUSTING)
+def test_swap_ratios_count_a_document_against_one_that_is_half_relevant(name: str) -> None:
+    """Its click rate over that of the other at its rank, times that of the other at rank 1."""
+    users, case = TRUSTING[name], SMALL_CASES[name]["swap-ratio"]
+    rates = list(zip(users.look, users.eps_plus, users.eps_minus, strict=True))[:4]
+    half = [look * (high + low) / 2 for look, high, low in rates]
+    for r, mean, (look, high, low), other in zip(RELEVANCE, case.means, rates, half, strict=True):
+        assert mean == look * (high if r else low) / other * half[0]
+    assert case.wrong_pairs > 0
+    # Where noise is constant, the ratios are the propensities.
+    noisy = replace(POSITION, eps_plus=(Fraction(3, 4),) * 5, eps_minus=(Fraction(1, 4),) * 5)
+    assert swap_ratios(noisy) == POSITION.look
+
+
+@pytest.mark.parametrize("lists", [FIXED, LAST_REPLACED, MIXED], ids=["fixed", "last", "mixed"])
+@pytest.mark.parametrize("noise", [Fraction(0), Fraction(1, 4)])
+def test_variance_over_lists_that_vary_is_the_closed_form(lists: Lists, noise: Fraction) -> None:
+    """Sum of rank^2 eps / rho, and of x_d x_e E[p_d p_e] over pairs, less the squared mean.
+
+    x = rank eps / rho; over every list and click pattern, for all 24 rankings.
+    """
+    users = replace(TOP_THREE, eps_plus=(1 - noise,) * 5, eps_minus=(noise,) * 5)
+    case = SmallCase("policy-aware", users, lists=lists)
+    chances, looks = [p for p, _ in lists], [[users.look[k - 1] for k in own] for _, own in lists]
+
+    def over_lists(of: Callable[[list[Fraction]], Fraction]) -> Fraction:
+        return sum((p * of(look) for p, look in zip(chances, looks, strict=True)), Fraction(0))
+
+    rho = [over_lists(lambda look, d=d: look[d]) for d in range(4)]
+    assert min(rho) == 0 or lists is not FIXED
+    for new in RANKINGS:
+        eps = [1 - noise if r else noise for r in RELEVANCE]
+        seen = [d for d in range(4) if rho[d]]
+        x = {d: new[d] * eps[d] / rho[d] for d in seen}
+        claimed = sum(new[d] ** 2 * eps[d] / rho[d] for d in seen)
+        for d, e in permutations(seen, 2):
+            claimed += x[d] * x[e] * over_lists(lambda look, d=d, e=e: look[d] * look[e])
+        mean = sum(new[d] * eps[d] for d in seen)
+        assert case.moments(new) == (mean, claimed - mean**2)

@@ -1,0 +1,58 @@
+"""What swaps let a learner believe: the experiment of section 5.3, before it learns from clicks."""
+
+from __future__ import annotations
+
+from numpy.random import SeedSequence
+
+from ultr_core.errors import InputError
+from ultr_core.lab.logs import click_model
+from ultr_core.lab.world import World
+from ultr_core.propensity import (
+    Belief,
+    SwapCounts,
+    assemble_curve,
+    estimate_swaps,
+    simulate_swaps,
+    trust_lines,
+)
+from ultr_core.propensity.points import LANDMARK, LAST_RANK
+from ultr_core.settings import USERS_FIELD, Settings
+from ultr_core.users import LeavingUsers
+
+PRESENTATIONS = 1_000_000
+"""Presentations of a swap experiment that measures before a learner trains."""
+
+_STREAM = 3  # of a draw; 0 and 1 are those of its clicks, 2 that of a method that samples
+
+
+def swaps_of(world: World, settings: Settings, draw: int) -> SwapCounts:
+    """Swaps of rank 1 with ranks 1 to 21 by the users of the settings, apart from their clicks.
+
+    Raises InputError for users who leave after a click: their clicks on the two documents that
+    trade places depend on those above.
+    """
+    users = click_model(settings)
+    if isinstance(users, LeavingUsers):
+        value = USERS_FIELD.shown(settings.users)
+        raise InputError(
+            "Swaps are simulated for users whose clicks are independent, so nothing can be "
+            f"measured with {USERS_FIELD.label} = {value}; choose other users or methods.",
+            USERS_FIELD.name,
+        )
+    return simulate_swaps(
+        users, *world.train.shown, landmark=int(LANDMARK.default),
+        last_rank=int(LAST_RANK.default), sessions=PRESENTATIONS,
+        seed=SeedSequence(settings.seed, spawn_key=(draw, _STREAM)),
+    )  # fmt: skip
+
+
+def ratio_belief(world: World, settings: Settings, draw: int) -> Belief:
+    """The ratios of the swaps as propensities, which under trust bias they are not."""
+    counts = swaps_of(world, settings, draw)
+    return Belief(assemble_curve(estimate_swaps(counts)).curve)
+
+
+def line_belief(world: World, settings: Settings, draw: int) -> Belief:
+    """Slope A and intercept B of each rank from the same swaps, as alpha and beta."""
+    counts = swaps_of(world, settings, draw)
+    return Belief(assemble_curve(estimate_swaps(counts)).curve, users=trust_lines(counts))
