@@ -70,7 +70,8 @@ RESERVED_BYTES = 3 << 30
 SECONDS = 10
 INPUTS_A_CHILD = 400
 _CRASHES = (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS)
-_SILENT_SECONDS = 120  # without a sign of life a child hangs where no signal reaches it
+_SILENT_SECONDS = 120  # of CPU time; after that a child hangs where no signal reaches it
+_WAITING_SECONDS = 1_200  # of a child that does nothing; on a busy machine all of them wait
 
 CORPUS = Corpus(
     np.round(np.random.default_rng(0).normal(size=(9, 4)), 3),
@@ -443,6 +444,14 @@ def _work(seed: int, first: int, until: float, at: Any, found: Any) -> None:
     found.close()
 
 
+def _cpu_seconds(pid: int | None) -> float:
+    """CPU time of a process; 0 once it has ended."""
+    with suppress(OSError):
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return 0.0
+
+
 def fuzz(seed: int, seconds: float, out: Path, most: int | None = None) -> tuple[int, int, int]:
     """Read inputs for this long, at ``most`` this many.
 
@@ -458,16 +467,17 @@ def fuzz(seed: int, seconds: float, out: Path, most: int | None = None) -> tuple
         child = context.Process(target=_work, args=(seed, number, until, at, sender))
         child.start()
         sender.close()
-        faults, silent_since, last = [], time.monotonic(), number
+        faults, last, since, used = [], number, time.monotonic(), 0.0
         while True:
             try:
                 if receiver.poll(1):
                     faults.append(receiver.recv())
             except EOFError:
                 break
+            now = _cpu_seconds(child.pid)
             if at.value != last:
-                silent_since, last = time.monotonic(), at.value
-            if time.monotonic() - silent_since > _SILENT_SECONDS:
+                last, since, used = at.value, time.monotonic(), now
+            if now - used > _SILENT_SECONDS or time.monotonic() - since > _WAITING_SECONDS:
                 child.kill()
         child.join()
         number = int(at.value)

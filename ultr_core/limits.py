@@ -140,14 +140,20 @@ JSON_PARTS = Limit(
 """Of a ranker as JSON; each takes many times its text."""
 
 RANKER_NUMBERS = Limit(
-    4_000_000, "numbers", "each is checked on its own", "leave out features whose value is 0"
+    2_000_000, "numbers", "each is checked on its own", "leave out features whose value is 0"
 )
 """Of a ranker, as JSON or as model text."""
 
 TREE_NUMBERS = Limit(
     4_000_000, "numbers", "each is checked on its own", "grow fewer or smaller trees"
 )
-"""Of a LightGBM model, its settings included."""
+"""Of a LightGBM model, its settings and lines included."""
+
+MODEL_FEATURES = Limit(
+    1_000_000, "features", "the name of each is checked on its own",
+    "leave out features that no tree splits on",
+)  # fmt: skip
+"""Of a LightGBM model."""
 
 TREES = Limit(
     20_000, "trees", "each takes a few kilobytes and needs a separate step", "grow fewer trees"
@@ -175,6 +181,9 @@ CURVE_RANKS = Limit(
     "leave out the ranks below that",
 )  # fmt: skip
 """Of every curve: read from a file, estimated from a log, in a log's own column, carried on."""
+
+CONTEXTS = Limit(100, "contexts", "each has a curve of its own", "group them")
+"""Of a click log or a file of curves; what has more different values is no context."""
 
 
 @dataclass(frozen=True)
@@ -296,6 +305,14 @@ UPLOADED_DOCUMENTS = Limit(500_000, "documents", _KEPT, _BY_COMMAND)
 
 UPLOADED_FEATURES = Limit(96 << 20, "bytes of features", _KEPT, _BY_COMMAND)
 """Of such a corpus: 4 bytes for each number, 12 where most are 0 and are left out."""
+
+UPLOADED_TEXT = Limit(32 << 20, "bytes", "all of it is held in the server's memory", _BY_COMMAND)
+"""Of an upload that is read as one text, once it is unpacked: rankers and scores."""
+
+UPLOADED_SMALL_TEXT = Limit(
+    16 << 20, "bytes", "all of it is held in the server's memory", _BY_COMMAND
+)
+"""Of a smaller one: curves, judgements, and names, each of which takes many times its text."""
 
 UPLOADED_UNPACKED = Limit(200 << 20, "bytes", _KEPT, _BY_COMMAND)
 """Of an upload once it is unpacked."""

@@ -13,7 +13,7 @@ import scipy.sparse as sparse
 from pages.views.your_data import bench as data_bench
 from pages.views.your_data.bench import Bench, Brought, bytes_of
 from tests.meaning import refused
-from ultr_core.files import parse_corpus, parse_log
+from ultr_core.files import NameTable, parse_corpus, parse_log
 
 MB = 1 << 20
 
@@ -34,6 +34,8 @@ def test_arrays_and_names_are_counted_once() -> None:
     assert bytes_of(sparse.csr_array(np.eye(1_000))) >= 12_000
     assert bytes_of(("name",) * 1_000) == 72_000
     assert bytes_of([Made(numbers), None, "x" * 9_999, 7, int]) == 8_000
+    assert 10**6 <= bytes_of(Made("x" * 10**6)) < 1_001_000
+    assert 80_000 <= bytes_of(NameTable({f"name {n}": f"{n}" for n in range(500)})) < 100_000
 
 
 def test_the_largest_things_that_are_read_are_counted() -> None:

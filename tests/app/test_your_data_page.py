@@ -20,6 +20,7 @@ from streamlit.testing.v1 import AppTest
 from pages.app import turns
 from pages.app.markdown import NAMES, plain
 from pages.app.take_away import OWN_FILES
+from pages.views.your_data import input as your_input
 from pages.views.your_data import ranker
 from pages.views.your_data.bench import Bench
 from tests.meaning import mentions
@@ -433,6 +434,23 @@ def test_training_that_takes_too_long_is_ended_and_others_get_their_turn(
     page.selectbox(key="data-method").set_value("naive").run()
     page.button(key="data-train").click().run()
     assert "Trained." in words(page)
+
+
+def test_a_packed_upload_has_the_room_of_its_kind(
+    page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A text is in memory as a whole, several times; a log is read piece by piece."""
+    for name in ("UPLOADED_TEXT", "UPLOADED_SMALL_TEXT"):
+        limit = replace(getattr(your_input, name), most=10_000)
+        monkeypatch.setattr(your_input, name, limit)
+    upload(page, "log", "log.csv.gz", gzip.compress(LOG + LOG.partition(b"\n")[2] * 10))
+    assert not page.error
+    upload(page, "corpus", "corpus.txt", b"1 qid:1 1:1\n0 qid:1 1:0\n")
+    for kind in ("ranker", "query-texts"):
+        upload(page, kind, f"{kind}.gz", gzip.compress(b"tree\n" * 2_001))
+        assert any(mentions(each.value, f"{kind}.gz", "10,000") for each in page.error)
+        upload(page, kind, f"{kind}.gz", gzip.compress(b"tree\n" * 2_000))
+        assert not any("10,000" in each.value for each in page.error)
 
 
 def test_controls_are_made_of_the_fields_and_kept_on_another_page(page: AppTest) -> None:

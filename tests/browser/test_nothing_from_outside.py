@@ -25,8 +25,16 @@ from ultr_core.settings import PARAMETERS
 OWN_LINKS = {"arxiv.org"}
 """Hosts that the lab's own words link to."""
 
-HOSTILE = f"![x]({AWAY}) [l]({AWAY}) <img src={AWAY}>"
-TEXTS = (AWAY, HOSTILE, "www.elsewhere.example", "a@elsewhere.example", ":red[$x$] :material/home:")
+HOSTILE = (
+    f"![x]({AWAY}) [l]({AWAY}) <img src={AWAY}> <{AWAY}> [j](javascript:alert(1)) "
+    rf"$\href{{{AWAY}}}{{x}}$ $$\includegraphics{{{AWAY}}}$$ ![d](data:image/svg+xml;x) [r][r]"
+)
+TEXTS = (
+    AWAY, HOSTILE, "www.elsewhere.example", "a@elsewhere.example", ":red[$x$] :material/home:",
+    "[j](javascript:alert(1))", rf"$\href{{{AWAY}}}{{x}}$", f"<a href='{AWAY}'>x</a>",
+    f"<iframe src={AWAY}></iframe>", f"[r]: {AWAY}\n\n[r]", f"<svg><image href='{AWAY}'/></svg>",
+    f"<style>@import '{AWAY}';</style>", "//elsewhere.example/x", "javascript:alert(1)",
+)  # fmt: skip
 NAME = "![x](www.elsewhere.example) [l](a@elsewhere.example) :red[$x$] `c`"
 """In a file's name, which has no slash."""
 
@@ -49,7 +57,7 @@ class Watched:
         links = [a for a in self.page.evaluate(ANCHORS) if urlsplit(a).hostname not in OWN_LINKS]
         seen = [*self.asked, *links, *self.page.evaluate(OTHERS)]
         return [a for a in seen if urlsplit(a).hostname not in (self.own, None)] + [
-            a for a in links if a.startswith("mailto:")
+            a for a in links if a.startswith(("mailto:", "javascript:"))
         ]
 
 

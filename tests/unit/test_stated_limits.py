@@ -20,7 +20,7 @@ def constant(name: str) -> int:
     """The bound that a name stands for, as the guide explains."""
     if name.isupper():
         limit: limits.Limit = getattr(limits, name)
-        return limit.most
+        return limit.most >> 20 if limit.unit == "bytes" else limit.most
     if name.startswith("server."):
         config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
         return int(config["server"][name.removeprefix("server.")])

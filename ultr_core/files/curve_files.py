@@ -14,7 +14,7 @@ from ultr_core.files.disk import read_text, writing
 from ultr_core.files.kinds import expecting
 from ultr_core.files.log_columns import whole_name
 from ultr_core.files.tables import DELIMITERS, table_rows
-from ultr_core.limits import CURVE_RANKS
+from ultr_core.limits import CONTEXTS, CURVE_RANKS
 from ultr_core.propensity.curves import RelativeCurve, table_curve
 from ultr_core.users.examination import TableCurve
 from ultr_core.words import counted
@@ -86,7 +86,10 @@ def parse_context_values(text: str, name: str = "the curve") -> dict[str, list[f
     by_name: dict[str, list[tuple[int, list[str]]]] = {}
     for number, cells in rows:
         context = whole_name(cells[place].strip()) if len(cells) > place else ""
-        by_name.setdefault(context, [first]).append((number, cells))
+        own = by_name.setdefault(context, [first])
+        CONTEXTS.require(len(by_name), name)
+        if len(own) <= CURVE_RANKS.most + 1:  # with one more, a rank is there twice or too low
+            own.append((number, cells))
     return {
         context: _values(iter(rows), f"{name}, context {quoted(context)},")
         for context, rows in by_name.items()

@@ -64,13 +64,10 @@ from ultr_core.files.log_rows import (
     require_rows,
     usable_rows,
 )
-from ultr_core.limits import OWN_FILES, Room
+from ultr_core.limits import CONTEXTS, OWN_FILES, Room
 from ultr_core.propensity.presentations import PresentationLog, Presentations, RowFault
 from ultr_core.risk.by_group import FEWEST_GROUPS
 from ultr_core.words import counted, part_of
-
-MOST_CONTEXTS = 100
-"""Different values of a column of contexts: with more it is another column."""
 
 _PAGE_NUMBERS = 200  # the highest page of results that anybody looks at
 _LOOKED_AT = 200_000
@@ -563,10 +560,10 @@ def _ends(
 def _require_few_contexts(rows: UsableRows, columns: Mapping[str, str]) -> None:
     """Raise InputError for more contexts than anybody has a curve for."""
     found = len(rows.texts.get("context", ()))
-    if found > MOST_CONTEXTS:
+    if found > CONTEXTS.most:
         raise InputError(
             f"The column {quoted(columns['context'])} has {found:,} different values, and at most "
-            f"{MOST_CONTEXTS} contexts can have their own propensities; group the values, or leave "
+            f"{CONTEXTS.most} contexts can have their own propensities; group the values, or leave "
             "the column out.",
             "columns",
         )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from array import array
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, fields
 from itertools import islice
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ultr_core.corpus.feature_matrix import MISSING_ZERO, some_ids
 from ultr_core.corpus.model import Corpus
@@ -87,16 +89,16 @@ def parse_svm_light_model(text: str, name: str) -> LinearModel:
             "(type 0) can be read.",
             "model_kernel",
         )
-    weights: dict[int, float] = {}
+    features, numbers = array("q"), array("d")
     for number, line in enumerate(lines, _VECTORS_FROM_LINE):
-        _add_vector(weights, line.partition("#")[0], f"{name}, line {number}")
-    if not weights:
+        _add_vector(features, numbers, line.partition("#")[0], f"{name}, line {number}")
+    if not features:
         raise InputError(
             f"{name} has no features in any vector; write each as 'alpha id:value ...'.",
             "model_without_features",
         )
-    ids = sorted(weights)
-    values = np.array([weights[feature] for feature in ids])
+    ids, place = np.unique(np.asarray(features), return_inverse=True)
+    values: NDArray[np.float64] = np.bincount(place, np.asarray(numbers)).astype(np.float64)
     unusable = np.flatnonzero(~np.isfinite(values))
     if unusable.size:
         raise InputError(
@@ -105,11 +107,11 @@ def parse_svm_light_model(text: str, name: str) -> LinearModel:
             "model_too_large",
         )
     values.setflags(write=False)
-    return LinearModel(values, np.array(ids, np.int64))
+    return LinearModel(values, ids)
 
 
-def _add_vector(weights: dict[int, float], vector: str, place: str) -> None:
-    """Add alpha times a vector to the weights."""
+def _add_vector(features: array[int], numbers: array[float], vector: str, place: str) -> None:
+    """Append alpha times a vector, its features and their numbers."""
     # One at a time: a long line of them would take many times its size.
     tokens = (match[0] for match in _TOKEN.finditer(vector))
     first = next(tokens, None)
@@ -130,7 +132,8 @@ def _add_vector(weights: dict[int, float], vector: str, place: str) -> None:
             )
         last = feature
         number = _number(value, place, f"the value of feature {feature}")
-        weights[feature] = weights.get(feature, 0.0) + alpha * number
+        features.append(feature)
+        numbers.append(alpha * number)
 
 
 def _number(text: str, place: str, what: str) -> float:
@@ -322,8 +325,7 @@ def _from_json(text: str, name: str) -> LinearModel:
 
 
 def _content(text: str, name: str) -> dict[str, Any]:
-    JSON_PARTS.require(text.count("{") + text.count("["), name)
-    RANKER_NUMBERS.require(text.count(","), name)
+    require_few_parts(text, name)
     try:
         content = loads_once(text, name, _refuse_constant)
     except json.JSONDecodeError as error:
@@ -352,6 +354,12 @@ def _content(text: str, name: str) -> dict[str, Any]:
             "ranker_version",
         )
     return content
+
+
+def require_few_parts(text: str, name: str) -> None:
+    """Raise InputError for JSON that takes many times its text once it is read."""
+    JSON_PARTS.require(text.count("{") + text.count("["), name)
+    RANKER_NUMBERS.require(text.count(","), name)
 
 
 def _refuse_constant(text: str) -> NoReturn:

@@ -175,6 +175,7 @@ class CandidateTable:
         self._candidate = self.column(CANDIDATE_COLUMNS)
         self._document = self.column(DOCUMENT_COLUMNS)
         self.value = self._needed(value_names, f"query,candidate,{value_name}")
+        self._places: dict[int, Mapping[str, list[int]]] = {}
         if self._candidate is None and self._document is None:
             self._needed(CANDIDATE_COLUMNS, f"query,candidate,{value_name}")
         if self._candidate is None and corpus.document_ids is None:
@@ -239,22 +240,33 @@ class CandidateTable:
             seen[document] = True
             yield document, cells, place
 
+    def _documents_of(self, query: int) -> Mapping[str, list[int]]:
+        """Rows of the corpus by document id, of a query; looked up once, as queries may be long."""
+        if query not in self._places:
+            found: dict[str, list[int]] = {}
+            start, stop = self.corpus.query_offsets[query : query + 2].tolist()
+            for row, name in enumerate((self.corpus.document_ids or ())[start:stop], start):
+                found.setdefault(name, []).append(row)
+            self._places[query] = found
+        return self._places[query]
+
     def _find(self, query: int, cells: list[str], place: str) -> int:
         """The document of a line, by candidate or by document id, which must then agree."""
         start, stop = (int(x) for x in self.corpus.query_offsets[query : query + 2])
         ids = self.corpus.document_ids
         name = None if self._document is None else cells[self._document]
-        if name is not None and name not in (ids or ())[start:stop]:
+        known = self._documents_of(query)
+        if name is not None and name not in known:
             name = name.strip()
         if self._candidate is None:
-            given = ids[start:stop] if ids is not None else ()
-            if given.count(str(name)) != 1:
+            found = known.get(str(name), [])
+            if len(found) != 1:
                 raise InputError(
-                    f"{place}: query {quoted(cells[self._query])} has {given.count(str(name))} "
-                    f"documents named {quoted(name)}; there must be exactly one.",
+                    f"{place}: query {quoted(cells[self._query])} has {len(found)} documents named "
+                    f"{quoted(name)}; there must be exactly one.",
                     "unknown_document",
                 )
-            return start + given.index(str(name))
+            return found[0]
         text = cells[self._candidate].strip()
         candidate = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
         if not 1 <= candidate <= stop - start:

@@ -22,7 +22,12 @@ from ultr_core.corpus.model import Corpus
 from ultr_core.errors import named
 from ultr_core.files.disk import read_text, text_of, writing
 from ultr_core.files.kinds import expecting
-from ultr_core.files.ranker_files import on_columns_of, ranker_of, training_record_of
+from ultr_core.files.ranker_files import (
+    on_columns_of,
+    ranker_of,
+    require_few_parts,
+    training_record_of,
+)
 from ultr_core.learners import LinearModel
 from ultr_core.learners.forest import FIRST_LINE, Forest
 from ultr_core.learners.trees import TreeRanker
@@ -65,7 +70,7 @@ def parse_trees(data: bytes, name: str) -> TreeRanker:
 
 def _parsed(text: str, name: str) -> TreeRanker:
     with expecting("trees", text, name):
-        TREE_NUMBERS.require(text.count(" ") + text.count("="), name)
+        TREE_NUMBERS.require(sum(map(text.count, " =\n")), name)
         TREES.require(text.count("\nTree="), name)
         return TreeRanker(text, Forest.parse(text, name))
 
@@ -111,11 +116,11 @@ def parse_model_record(data: bytes, name: str) -> dict[str, Any]:
 def _record_of(text: str, name: str) -> dict[str, Any]:
     if not _is_trees(text):
         return training_record_of(text, name)
-    for line in reversed(text.splitlines()[-8:]):
-        if line.startswith(_RECORD):
-            try:
-                found = json.loads(line.removeprefix(_RECORD))
-            except ValueError:  # of a line that somebody changed
-                return {}
-            return dict(found) if isinstance(found, dict) else {}
-    return {}
+    rest = text.rpartition(f"\n{_RECORD}")[2]
+    line = rest.partition("\n")[0]
+    try:
+        require_few_parts(line, name)
+        found = json.loads(line)
+    except (ValueError, RecursionError):  # no record, or one that somebody changed
+        return {}
+    return dict(found) if isinstance(found, dict) else {}

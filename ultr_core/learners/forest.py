@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ultr_core.deadline import require_time
 from ultr_core.errors import InputError
+from ultr_core.limits import MODEL_FEATURES
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -31,6 +32,13 @@ _ID = re.compile(r"(?:Column_)?(\d{1,9})", re.ASCII)
 
 _CATEGORICAL, _MISSING, _MISSING_ZERO = 1, 12, 4
 """Bits of a decision: a category; which values are missing, and that it is zeros."""
+
+_SETTING = re.compile(
+    "^(num_class|num_tree_per_iteration|feature_names|num_leaves|is_linear|decision_type"
+    "|split_feature|threshold|left_child|right_child|leaf_value)=(.*)$",
+    re.MULTILINE,
+)
+"""Of all that a model says, what is read."""
 
 _FIRST_COLUMN = "Column_0"
 """The first name that LightGBM gives itself, to a column of a matrix or to the id 0."""
@@ -127,7 +135,9 @@ class Forest:
                 "tree_model",
             )
         values = _values(head)
-        names, outputs = values.get("feature_names", "").split(), values.get("num_class", "")
+        named, outputs = values.get("feature_names", ""), values.get("num_class", "")
+        MODEL_FEATURES.require(named.count(" ") + 1, name)
+        names = named.split()
         if outputs != "1" or values.get("num_tree_per_iteration") != "1":
             raise InputError(
                 f"{name} has more than one score for each document, or does not say how many; a "
@@ -146,8 +156,7 @@ class Forest:
 
 
 def _values(block: str) -> dict[str, str]:
-    lines = (line.partition("=") for line in block.splitlines())
-    return {key: value for key, mark, value in lines if mark}
+    return {found[1]: found[2] for found in _SETTING.finditer(block)}
 
 
 def _trees(blocks: list[str], features: int, name: str) -> Iterator[Tree]:
@@ -171,12 +180,12 @@ def _tree(values: dict[str, str]) -> Tree:
     """One tree; raises KeyError or ValueError where something is missing or no number."""
 
     def whole(key: str) -> IntArray:
-        return np.array([int(each) for each in values.get(key, "").split()], np.int64)
+        return np.array([int(_plain(each)) for each in values.get(key, "").split()], np.int64)
 
     def real(key: str) -> FloatArray:
-        return np.array([float(each) for each in values.get(key, "").split()])
+        return np.array([float(_plain(each)) for each in values.get(key, "").split()])
 
-    kinds, leaves = whole("decision_type"), int(values["num_leaves"])
+    kinds, leaves = whole("decision_type"), int(_plain(values["num_leaves"]))
     if values.get("is_linear", "0") != "0" or np.any(kinds & _CATEGORICAL):
         raise ValueError
     if np.any(kinds & _MISSING == _MISSING_ZERO):
@@ -189,6 +198,13 @@ def _tree(values: dict[str, str]) -> Tree:
     if sizes != {leaves - 1} or found.leaf.size != leaves:
         raise ValueError
     return found
+
+
+def _plain(text: str) -> str:
+    """A number's text; raises ValueError for underscores and digits of other scripts."""
+    if not text.isascii() or "_" in text:
+        raise ValueError
+    return text
 
 
 def _is_sound(tree: Tree, features: int) -> bool:

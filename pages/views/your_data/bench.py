@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import sys
 import threading
 import time
 import weakref
@@ -36,20 +37,20 @@ from ultr_core.limits import (
 
 T = TypeVar("T")
 
-GROWTH = 8
-"""Times the largest upload that a packed one may unpack to."""
-
 _KEY = "your_data"
 _READING = threading.Semaphore(1)  # large files are read one after the other, to spare memory
 _NAMED = 3  # files of several that are named
 _PLACE, _TEXT = 8, 64  # bytes of a place in a list, and of a short text that stands there
+_LONG_TEXT = 1 << 16
+_SLOT = 40  # bytes of a key of a mapping and its value, without what they are
 
 
 def bytes_of(value: object) -> int:
     """Bytes of the arrays and lists that a value consists of, each counted once.
 
     Objects are followed through their attributes. A list whose first place has a text or a number
-    is taken to hold nothing else, and texts to be short. A view counts as what it is a view of.
+    is taken to hold nothing else, and its texts to be short. A view counts as what it is a view of,
+    and a single text only if it is long, as that of a model.
     """
     seen: set[int] = set()
     waiting: list[Any] = [value]
@@ -64,9 +65,13 @@ def bytes_of(value: object) -> int:
         match one:
             case np.ndarray():
                 total += one.nbytes
-            case str() | bytes() | type():
+            case str() | bytes():
+                total += sys.getsizeof(one) if len(one) > _LONG_TEXT else 0
+            case type():
                 pass
             case Mapping():
+                texts = sum(isinstance(each, str) for each in one.values())
+                total += texts * (2 * _TEXT + _SLOT)
                 waiting += one.values()
             case [str(), *_]:
                 total += len(one) * (_PLACE + _TEXT)

@@ -17,7 +17,7 @@ import streamlit as st
 from pages.app.context import PageContext
 from pages.app.markdown import plain, shown
 from pages.app.uploads import take
-from pages.views.your_data.bench import GROWTH, Bench, Brought, bench, largest_upload_mb
+from pages.views.your_data.bench import Bench, Brought, bench
 from ultr_core.content import read
 from ultr_core.errors import InputError, named, quoted
 from ultr_core.files.disk import PACKED, readable_file, unpacked
@@ -27,7 +27,15 @@ from ultr_core.files.letor import training_file_of
 from ultr_core.files.letor_lines import Source
 from ultr_core.files.log_parts import parts_of
 from ultr_core.inspection import kind_of
-from ultr_core.limits import LOG_PARTS, OWN_FILES, SMALL_UPLOAD, Room
+from ultr_core.limits import (
+    LOG_PARTS,
+    OWN_FILES,
+    SMALL_UPLOAD,
+    UPLOADED_SMALL_TEXT,
+    UPLOADED_TEXT,
+    UPLOADED_UNPACKED,
+    Room,
+)
 from ultr_core.own_data.samples import sample_files
 
 _WORDS = read(__file__, "your_data")
@@ -201,20 +209,30 @@ def _take(kind: str, key: str, small: bool) -> None:
         for name, data in taken:
             if not data:
                 raise InputError(f"{named(name)} is empty; choose a file with content.")
-        _require_small_when_unpacked(taken, small)
+        _require_small_when_unpacked(taken, kind, small)
         own.bring(kind, Brought.together([Brought(name, data) for name, data in taken]))
     except InputError as error:
         own.faults[kind] = str(error)
     own.turns[kind] += 1
 
 
-def _require_small_when_unpacked(taken: Sequence[tuple[str, bytes]], small: bool) -> None:
+_IN_PIECES = ("corpus", "log", "own-log", "clicks")
+"""Kinds that are read piece by piece; the others are read as one text."""
+
+
+def _require_small_when_unpacked(
+    taken: Sequence[tuple[str, bytes]], kind: str, small: bool
+) -> None:
     """Raise InputError for packed uploads that are damaged or would fill the memory together."""
-    most = GROWTH * (SMALL_UPLOAD.most if small else largest_upload_mb()) << 20
+    of_text = UPLOADED_SMALL_TEXT if small else UPLOADED_TEXT
+    limit = UPLOADED_UNPACKED if kind in _IN_PIECES else of_text
+    most = limit.most
     for name, data in taken:
         if data.startswith(PACKED):
-            for piece in unpacked(io.BytesIO(data), len(data), named(name), 1 << 20, most):
+            for piece in unpacked(io.BytesIO(data), len(data), named(name), 1 << 20):
                 most -= len(piece)
+                if most < 0:
+                    raise limit.exceeded(f"{named(name)}, unpacked,")
 
 
 _PARTS = (

@@ -171,6 +171,16 @@ def test_a_process_that_ends_is_one_sentence_and_no_harm() -> None:
     assert parse_log(in_parquet()).counts()["rows"] == 2
 
 
+def prints(*given: object, progress: object = None) -> str:
+    """As a library does that knows nothing of Python's streams."""
+    os.write(1, b"50%")
+    return "answer"
+
+
+def test_what_a_library_prints_is_no_answer() -> None:
+    assert in_own_process(prints, log_parts(in_parquet(), "log")) == "answer"
+
+
 @pytest.mark.parametrize(
     ("name", "drawn", "rows"), [("1201/14425", (11,), 2_000), ("1202/2700", (11, 8), 60_000)]
 )
