@@ -65,12 +65,17 @@ def placed(
     places = zip(names, _places(shares), strict=True)
     longest = max(map(len, names), default=0)
     parameters = [
-        {"name": TYPE, "value": {"fontSize": FONT_SIZE}},
+        type_parameter(),
         {"name": ROOM, "expr": f"{_of_width(_beside(_GAP))} + {_LETTER * longest} * {_SIZE}"},
         {"name": DISTANCE, "expr": f"min({_LINE} * {_SIZE}, height / {max(len(names) - 1, 1)})"},
         {"name": PLACES, "expr": "{" + ", ".join(f"{json.dumps(k)}: {v}" for k, v in places) + "}"},
     ]
     return {**spec, "params": [*spec.get("params", ()), *parameters]}
+
+
+def type_parameter() -> dict[str, Any]:
+    """The parameter by which a chart's expressions know the size of the type."""
+    return {"name": TYPE, "value": {"fontSize": FONT_SIZE}}
 
 
 def end_of_axis() -> dict[str, str]:

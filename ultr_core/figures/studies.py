@@ -14,7 +14,15 @@ import numpy as np
 import pandas as pd
 
 from ultr_core.figures.axes import stable_range
-from ultr_core.figures.end_labels import WIDE, end_of_axis, name_layers, name_row, placed
+from ultr_core.figures.end_labels import (
+    TYPE,
+    WIDE,
+    end_of_axis,
+    name_layers,
+    name_row,
+    placed,
+    type_parameter,
+)
 from ultr_core.figures.figure import Figure
 from ultr_core.figures.layers import (
     INTERVAL,
@@ -269,7 +277,7 @@ def _names(
     ]
     for row in hidden.sort_values("x").groupby("method").tail(1).to_dict("records"):
         edge, arrow = (high, "↑") if row["value"] > high else (low, "↓")
-        text = f"{arrow} {SHORT_NAMES[row['method']]} {row['value']:.2g}"
+        text = f"{arrow} {SHORT_NAMES[row['method']]}: {row['value']:.2g}"
         names.append(name_row(row["method"], text, last_x, edge, leads=False))
     return pd.DataFrame(names)
 
@@ -380,6 +388,8 @@ def _curves(x_field: str, y_title: str, theme: Theme) -> dict[str, Any]:
 # A map of what weighting gains.
 
 MAP_HEIGHT = 430
+NARROW = 400
+"""Pixels of a map below which the largest losses, in brackets, are wider than their cells."""
 
 
 def gain_table(result: StudyResult) -> pd.DataFrame:
@@ -452,10 +462,12 @@ def _map(x_field: str, y_field: str, theme: Theme) -> dict[str, Any]:
         format="+.1%",
     )
     cell = rows_of("cell")
+    size: Any = {"expr": f"width < {NARROW} ? 12 : {TYPE}.fontSize"}  # as wide as its cell
     layers = [
         cell.mark_rect(stroke=ink.background, strokeWidth=2, cursor="pointer")
         .encode(x=x, y=y, color=color, tooltip=tooltip)
         .add_params(alt.selection_point(name=PICKED, fields=["x", "y"], on="click", empty=False)),
-        cell.mark_text(color=ink.text).encode(x=x, y=y, text="text:N"),
+        cell.mark_text(color=ink.text, fontSize=size).encode(x=x, y=y, text="text:N"),
     ]
-    return bare_spec(layers, ink)
+    spec = bare_spec(layers, ink)
+    return {**spec, "params": [*spec.get("params", ()), type_parameter()]}

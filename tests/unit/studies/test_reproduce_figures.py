@@ -71,7 +71,7 @@ def test_values_far_away_stand_at_the_edge_with_their_number() -> None:
     assert curve["value"].max() == 30
     assert curve["high_y"].max() < 20
     names = study_figure(result_of("learning-curve")).rows.query("part == 'name'")
-    assert "↑ Skip-above 30" in set(names["text"])
+    assert "↑ Skip-above: 30" in set(names["text"])
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
