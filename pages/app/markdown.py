@@ -87,7 +87,6 @@ def whole_equations(text: str) -> str:
 # In Markdown the signs may be escaped.
 _POWER = re.compile(r"\(1/r\)\\?\^(η′?)")
 _SYMBOL = re.compile(r"(?<![\w$\\])([pY])\\?_([a-z0-9])\b")
-_EXPECTED = re.compile(r"(?<![\w$\\])E\\?_o\b")
 # In words of the lab's own no sign is escaped, but for those that ``prose`` has been through.
 _NUMBERS = re.compile(
     r"(?<![\w.,$\\])(\(1/(?:r|\d+)\)|\d+(?:\.\d+)?|e|rank)\^(\d+(?:\.\d+)?|\(η′ − η\))(?![\w^])"
@@ -95,10 +94,9 @@ _NUMBERS = re.compile(
 
 
 def set_formulas(text: str) -> str:
-    """``(1/r)^η``, ``p_r``, ``E_o`` and powers of numbers in Markdown; all else as it is."""
+    """``(1/r)^η``, ``p_r``, ``Y_j`` and powers of numbers in Markdown; all else as it is."""
     text = _POWER.sub(lambda found: rf"$(1/r)^{{{_LATEX[found[1]]}}}$", text)
     text = _NUMBERS.sub(_power_of_numbers, text)
-    text = _EXPECTED.sub(r"$\\mathbb{E}_o$", text)
     return _SYMBOL.sub(r"$\1_\2$", text)
 
 

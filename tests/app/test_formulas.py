@@ -17,7 +17,7 @@ from ultr_core.settings import PARAMETERS
         ("p = (1/r)^η′.", r"p = $(1/r)^{\eta'}$."),
         ("p_r / p_k, Y_j", "$p_r$ / $p_k$, $Y_j$"),
         ("1/p = 10^0.7, (1/10)^0.7", r"1/p = $10^{0.7}$, $(1/10)^{0.7}$"),
-        ("rank^(η′ − η), e^4.3, E_o", r"$\mathrm{rank}^{\eta' - \eta}$, $e^{4.3}$, $\mathbb{E}_o$"),
+        ("rank^(η′ − η), e^4.3", r"$\mathrm{rank}^{\eta' - \eta}$, $e^{4.3}$"),
         ("you typed 9\\^1.5", "you typed 9\\^1.5"),
         ("swapped_rank and log_p_x stay", "swapped_rank and log_p_x stay"),
     ],

@@ -114,12 +114,12 @@ def show_study_page(page: PageContext, name: str, steps: Sequence[Step[Settings]
             if result.plan.study.is_map:
                 st.markdown(_map_key(result))
             st.markdown(read_study(result))
-            st.markdown(whole_equations(fixed))
+            st.markdown(fixed)
         if caption := _caption(result, shipped=view == SHIPPED):
             st.markdown(caption)
         claims_section(judge(result))
     elif fixed:
-        st.markdown(whole_equations(fixed))
+        st.markdown(fixed)
     st.subheader("Background")
     st.latex(in_colors(FORMULAS[name]))
     st.markdown(whole_equations(meaning(name)))
