@@ -32,7 +32,8 @@ NUMBER_FORMAT = re.compile(r"[+,]*(\.[^}]+)?[deEfgn%]?|,")
 MADE_OF_THEIR_ARGUMENTS = {
     "join", "format", "strip", "lower", "replace", "list", "tuple", "dict", "sorted", "zip",
     "enumerate", "items", "values", "get", "str", "partition", "append", "next", "islice", "map",
-    "iter", "set_formulas", "with_minus", "cast", "partial", "reversed", "setdefault",
+    "iter", "set_formulas", "whole_equations", "with_minus", "cast", "partial", "reversed",
+    "setdefault",
     # Of ultr_core.content: a text file of ours with the values that it is given.
     "fill", "read", "part", "parts", "text", "texts",
 }  # fmt: skip

@@ -67,15 +67,44 @@ def _broken(line: str) -> str:
     return _SIGNS.sub(r"\\\g<0>", _PARTED.sub(JOINER, line))
 
 
+_DIVIDED = re.compile(r"(?<=[1)])/")
+_AS_IT_IS = re.compile(r"(`[^`]*`|\$[^$]*\$)")
+
+
+def whole_equations(text: str) -> str:
+    """The text with no line break inside an equation, such as η = 1, or a fraction, such as 1/τ.
+
+    Code, which may be copied, and formulas stay as they are.
+    """
+    parts = _AS_IT_IS.split(text)
+    parts[::2] = (
+        _DIVIDED.sub(f"/{JOINER}", part.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"))
+        for part in parts[::2]
+    )
+    return "".join(parts)
+
+
 # In Markdown the signs may be escaped.
 _POWER = re.compile(r"\(1/r\)\\?\^(η′?)")
-_SYMBOL = re.compile(r"(?<![\w$\\])p\\?_([a-z0-9])\b")
+_SYMBOL = re.compile(r"(?<![\w$\\])([pY])\\?_([a-z0-9])\b")
+# In words of the lab's own no sign is escaped, but for those that ``prose`` has been through.
+_NUMBERS = re.compile(
+    r"(?<![\w.,$\\])(\(1/(?:r|\d+)\)|\d+(?:\.\d+)?|e|rank)\^(\d+(?:\.\d+)?|\(η′ − η\))(?![\w^])"
+)
 
 
 def set_formulas(text: str) -> str:
-    """``(1/r)^η``, ``(1/r)^η′`` and ``p_r`` in Markdown; all else as it is."""
+    """``(1/r)^η``, ``p_r``, ``Y_j`` and powers of numbers in Markdown; all else as it is."""
     text = _POWER.sub(lambda found: rf"$(1/r)^{{{_LATEX[found[1]]}}}$", text)
-    return _SYMBOL.sub(r"$p_\1$", text)
+    text = _NUMBERS.sub(_power_of_numbers, text)
+    return _SYMBOL.sub(r"$\1_\2$", text)
+
+
+def _power_of_numbers(found: re.Match[str]) -> str:
+    base, exponent = found.groups()
+    base = rf"\mathrm{{{base}}}" if base == "rank" else base
+    exponent = exponent.strip("()").replace("η′", r"\eta'").replace("η", r"\eta").replace("−", "-")
+    return f"${base}^{{{exponent}}}$"
 
 
 _COLORS = {r"\hat R_{naive}": "chocolate", r"\hat R_{IPS}": "steelblue"}

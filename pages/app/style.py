@@ -10,6 +10,12 @@ _READABLE = """
 """
 """Streamlit writes white on the primary colour; on that of the dark theme it is too faint."""
 
+_EXPANDERS = """
+.stMain .stExpander > details > summary { opacity: 1 }
+.stMain [data-testid="stPageLink"] :is(a, p) { overflow: visible; white-space: normal }
+"""
+"""What opens is not faint, as its compact form would be; a long link continues below."""
+
 _FORMULAS = """
 .katex [style*="chocolate"] { color: light-dark(#B04D00, #FF9248) !important }
 .katex [style*="steelblue"] { color: light-dark(#0068A3, #56B4E9) !important }
@@ -121,7 +127,6 @@ _FIRST_SCREEN = f"""
 .stVerticalBlock:has(> * > .st-key-panels) {{ gap: 0.5rem }}
 .stVerticalBlock:has(> * > .st-key-panels) > * > h2, .st-key-outcome {{ margin-top: 1rem }}
 .st-key-headline p {{ font-size: 1.125rem }}
-.st-key-checks .stExpander > details > summary {{ opacity: 1 }}
 .st-key-checks .stExpander > details > summary p {{ color: light-dark(#55606B, #AAB4BE) }}
 .st-key-panels {{ display: grid; gap: 1.25rem; grid-template-columns: minmax(0, 1fr) }}
 .st-key-panels h3 {{ line-height: 2rem; padding: 0 }}
@@ -189,8 +194,14 @@ _WAY = f"""
   padding-block: 0.25rem; position: sticky; top: 3.75rem; z-index: 1 }}
 .st-key-{WAY} {{ justify-content: center; min-height: 2.5rem }}
 #vg-tooltip-element {{ pointer-events: none }}
+@media (max-width: {NARROW}px) {{
+  [data-testid="stLayoutWrapper"]:has(> .st-key-{WAY}) ~ * .stElementToolbar
+    {{ bottom: 0; top: auto }}
+}}
 """
 """The button stays in sight, below the page's bar, as long as any of its chart does.
+
+Where it is as wide as the window, the tools of the chart are not on it.
 
 Words are as high there as the button, and a mark's tooltip lets a tap through to it.
 """
@@ -230,17 +241,26 @@ there at once and cost a class no message.
 """
 
 
+BY_GRADES = "by-grades"
+"""Key of a table of two columns, of which the first may go on below."""
+
 SCROLLED, SENTENCES = "scrolled", "scrolled-sentences"
 """Keys, by their start, of containers of tables, and of those whose last column has sentences."""
 
 _TABLES = f"""
+.stMain .stTable td * {{ max-width: none }}
+@media (min-width: 900px) {{
+  .stMain [class*="st-key-{SCROLLED}"] :is(td, th):not(:last-child) * {{ white-space: nowrap }}
+}}
 @media (max-width: 499px) {{
+  .stMain .stTable :is(td, th) {{ padding-inline: 0.3rem }}
   .stMain [class*="st-key-{SCROLLED}"] :is(td, th) * {{ max-width: none; white-space: nowrap }}
-  .stMain [class*="st-key-{SENTENCES}"] td:last-child * {{ white-space: normal }}
+  .stMain [class*="st-key-{SENTENCES}"] td:last-child *,
+  .stMain .st-key-{SCROLLED}-{BY_GRADES} td:first-child * {{ white-space: normal }}
   .stMain [class*="st-key-{SENTENCES}"] td:last-child > * {{ min-width: 16rem }}
 }}
 """
-"""On a phone these tables scroll, and no number or name is broken."""
+"""Text is as wide as its column; on a phone some tables scroll, and no number or name is broken."""
 
 
 def page_style(*, charts: bool, place: int) -> str:
@@ -249,8 +269,8 @@ def page_style(*, charts: bool, place: int) -> str:
     place: of the page, or of the closed group that has it, in the menu, counted from 1.
     """
     parts = (
-        _READABLE, _FORMULAS, _CHECKS, _SIDE_BY_SIDE, _HISTORY, _FIRST_SCREEN, _FITTED, _WAY,
-        _AWAITED, _TABLES, _HERE.format(place=place),
+        _READABLE, _EXPANDERS, _FORMULAS, _CHECKS, _SIDE_BY_SIDE, _HISTORY, _FIRST_SCREEN, _FITTED,
+        _WAY, _AWAITED, _TABLES, _HERE.format(place=place),
     )  # fmt: skip
     return f"<style>{''.join(parts)}{_ink() if charts else ''}</style>"
 

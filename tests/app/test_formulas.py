@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pages.app.markdown import prose, set_formulas, told
+from pages.app.markdown import JOINER, prose, set_formulas, told, whole_equations
 from ultr_core.claims import CLAIMS, READINGS
 from ultr_core.jobs.links import page_values
 from ultr_core.settings import PARAMETERS
@@ -15,13 +15,21 @@ from ultr_core.settings import PARAMETERS
     [
         ("p_r = (1/r)^η. At 0", r"$p_r$ = $(1/r)^{\eta}$. At 0"),
         ("p = (1/r)^η′.", r"p = $(1/r)^{\eta'}$."),
-        ("p_r / p_k", "$p_r$ / $p_k$"),
+        ("p_r / p_k, Y_j", "$p_r$ / $p_k$, $Y_j$"),
+        ("1/p = 10^0.7, (1/10)^0.7", r"1/p = $10^{0.7}$, $(1/10)^{0.7}$"),
+        ("rank^(η′ − η), e^4.3", r"$\mathrm{rank}^{\eta' - \eta}$, $e^{4.3}$"),
+        ("9\\^1.5", "9\\^1.5"),
         ("swapped_rank and log_p_x stay", "swapped_rank and log_p_x stay"),
     ],
 )
 def test_formulas_are_set(said: str, set_as: str) -> None:
     assert set_formulas(said) == set_as
     assert set_formulas(set_as) == set_as
+
+
+def test_no_line_ends_inside_an_equation_and_code_can_be_copied() -> None:
+    told_so = whole_equations("λ = 0, 1/τ: `x = 1/2`, $1/r$.")
+    assert told_so == f"λ\u00a0=\u00a00, 1/{JOINER}τ: `x = 1/2`, $1/r$."
 
 
 def test_messages_with_escaped_signs_have_formulas() -> None:

@@ -76,7 +76,7 @@ OVER = """() => {
                 && a.top < b.bottom && b.top < a.bottom) found.push(`${a.text} over ${b.text}`);
         }));
     });
-    const words = '.stMain :is(p, label, h1, h2, h3, button, summary, td, th)';
+    const words = '.stMain :is(p, label, h1, h2, h3, button, summary, td, th, .stPageLink *)';
     document.querySelectorAll(words).forEach(element => {
         const style = getComputedStyle(element);
         if (!seen(element) || style.clipPath !== 'none') return;

@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ultr_core.figures.axes import stable_range
+from ultr_core.figures.end_labels import end_of_axis, name_layers, name_row, placed
 from ultr_core.figures.figure import Figure
 from ultr_core.figures.layers import (
     INTERVAL,
@@ -164,11 +165,13 @@ def race_figure(found: Race, *, theme: Theme = "light") -> Figure:
                     "seen": np.maximum(found.seen[name], LEAST),
                     "method": name,
                     "name": NAMES[name],
-                    "last": np.arange(len(exact)) == len(exact) - 1,
                     "part": "curve",
                 }
             )
         )
+    ends = {NAMES[name]: max(float(exact[-1]), LEAST) for name, exact in found.exact.items()}
+    names = [name_row(name, NAMES[name], clicks[-1], ends[NAMES[name]]) for name in found.exact]
+    parts.append(pd.DataFrame(names))
     if found.predicted is not None:
         at = found.predicted * found.clicks_per_user
         words = f"weighting wins after {counted(math.ceil(at), 'click')}"
@@ -179,6 +182,7 @@ def race_figure(found: Race, *, theme: Theme = "light") -> Figure:
     # Without bias, noise and chance there is no error at all.
     y = (_power_below(values.min()), _power_above(values.max())) if len(values) else (0.1, 10.0)
     spec = with_domains(_race(theme), x=(float(clicks[0]), float(clicks[-1])), y=y)
+    spec = placed(spec, ends, *y, log=True)
     return Figure("race", "When each estimate is better", _race_words(found), rows, spec, 340)
 
 
@@ -197,7 +201,8 @@ def _race(theme: Theme) -> dict[str, Any]:
     ink = INKS[theme]
     styles = {method: METHOD_STYLES[method] for method in NAMES}
     color, shape = by_method(alt.Color, "color", styles), by_method(alt.Shape, "shape", styles)
-    x = along(alt.X, "Clicks (log scale)", _LOG, _LOG_X)("clicks")
+    x_of = along(alt.X, "Clicks (log scale)", {**_LOG, "range": [0, end_of_axis()]}, _LOG_X)
+    x = x_of("clicks")
     y = along(alt.Y, "Mean squared error (log scale)", {**_LOG, "clamp": True}, _LOG_Y)
     curve = rows_of("curve")
     crossing = rows_of("crossing")
@@ -214,12 +219,11 @@ def _race(theme: Theme) -> dict[str, Any]:
             x=x, y=y("seen"), color=color, shape=shape, tooltip=tooltip
         ),
         *readable_text(crossing.encode(x=x, y=alt.value(14)), ink, "name:N", dx=8),
-        curve.transform_filter("datum.last")
-        .mark_text(color=ink.text, clip=False, align="left", dx=8)
-        .encode(x=x, y=y("exact"), text="name:N"),
+        *name_layers(
+            x_of("x"), y("y"), color, shape=shape, fill=by_method(alt.Fill, "color", styles)
+        ),
     ]
-    spec = bare_spec(layers, ink)
-    return {**spec, "padding": {"left": 5, "top": 5, "bottom": 5, "right": 110}}
+    return bare_spec(layers, ink)
 
 
 def noisy_hinge_curve(

@@ -14,6 +14,15 @@ import numpy as np
 import pandas as pd
 
 from ultr_core.figures.axes import stable_range
+from ultr_core.figures.end_labels import (
+    TYPE,
+    WIDE,
+    end_of_axis,
+    name_layers,
+    name_row,
+    placed,
+    type_parameter,
+)
 from ultr_core.figures.figure import Figure
 from ultr_core.figures.layers import (
     INTERVAL,
@@ -35,9 +44,6 @@ REACH = 2.4
 
 MARGIN = 0.1
 """Room on the better side of the skyline, in the same gaps."""
-
-NAME_DISTANCE = 20.0
-"""Pixels between two names, and at least `LEAST` pixels of the axis beside them."""
 
 
 def study_figure(result: StudyResult, *, theme: Theme = "light") -> Figure:
@@ -63,39 +69,7 @@ def loss_range(
     return stable_range([*shown, *beyond_skyline, production, skyline - MARGIN * gap])
 
 
-def spread(places: Sequence[float], low: float, high: float, distance: float) -> list[float]:
-    """Places moved apart to at least ``distance`` within [low, high], in the same order.
-
-    Each run of crowded places is centred on their mean; a crowd too large for the range starts
-    at its low end.
-    """
-    order = np.argsort(places, kind="stable")
-    groups: list[list[float]] = []
-    for place in np.asarray(places, dtype=float)[order]:
-        groups.append([float(place)])
-        while len(groups) > 1 and _first(groups[-1], low, high, distance) < (
-            _first(groups[-2], low, high, distance) + len(groups[-2]) * distance
-        ):
-            last = groups.pop()
-            groups[-1] += last
-    moved = [
-        _first(group, low, high, distance) + k * distance
-        for group in groups
-        for k in range(len(group))
-    ]
-    result = [0.0] * len(moved)
-    for index, place in zip(order, moved, strict=True):
-        result[int(index)] = place
-    return result
-
-
-def _first(group: Sequence[float], low: float, high: float, distance: float) -> float:
-    extent = (len(group) - 1) * distance
-    start = float(np.mean(group)) - extent / 2
-    return max(low, min(start, high - extent))
-
-
-HEIGHT, LEAST = 420, 280
+HEIGHT = 420
 PICKED = "picked"
 """Name of the selection that a click on a mark makes."""
 
@@ -139,7 +113,6 @@ SHORT_NAMES: Mapping[str, str] = MappingProxyType(
 )
 """Names beside the curves, where there is little room."""
 
-_ROOM_FOR_NAMES = 128  # pixels, right of the axis
 _CUT_NAMED = 3
 _SLOTS = {
     "naive": -1, "propensity": 0, "clipped": 1, "affine": 1, "replace-last": 1, "too-steep": 1,
@@ -149,16 +122,17 @@ _SLOTS = {
     "affine-swaps": 4,
 }  # fmt: skip
 """No two of a study are equal."""
-_SIDE_BY_SIDE: Any = {
-    "expr": f"({json.dumps(_SLOTS)}[datum.method]"
-    " - (datum.weight === 'thin' ? 0.5 : 0)) * (width > 500 ? 3 : 2)"
-}
+_BESIDE = (
+    f"(({json.dumps(_SLOTS)}[datum.method] || 0) - (datum.weight === 'thin' ? 0.5 : 0))"
+    f" * (width > {WIDE} ? 3 : 2)"
+)
+_SIDE_BY_SIDE: Any = {"expr": _BESIDE}
 """Pixels that a ranker's marks stand beside their place, lest one bar hides another."""
 
 _UPWARDS: Any = {"expr": "datum.upwards ? 'triangle-up' : 'triangle-down'"}
 _ARROWHEAD: Any = {"expr": "datum.upwards ? 'M-1,0.6L0,-0.6L1,0.6' : 'M-1,-0.6L0,0.6L1,-0.6'"}
 _INSIDE: Any = {"expr": "datum.upwards ? 3 : -3"}
-_LAST_WHERE_NARROW: Any = {"expr": "width > 500 || datum.last ? 1 : 0"}
+_LAST_WHERE_NARROW: Any = {"expr": f"width > {WIDE} || datum.last ? 1 : 0"}
 
 
 def study_curves(result: StudyResult, *, alt_text: str, theme: Theme = "light") -> Figure:
@@ -186,6 +160,8 @@ def study_curves(result: StudyResult, *, alt_text: str, theme: Theme = "light") 
     spec = _drawn(_curves(x_field, result.loss.axis, theme), set(rows.get("part", ())))
     xs = plan.study.x_values[plan.scale]
     spec = with_domains(spec, y=domain, x=(min(xs), max(xs)))
+    named = rows[rows["part"] == "name"] if "text" in rows else pd.DataFrame({"text": [], "y": []})
+    spec = placed(spec, dict(zip(named["text"], named["y"], strict=True)), *domain)
     return Figure(f"study-{plan.study.name}", plan.study.title, alt_text, rows, spec, height=HEIGHT)
 
 
@@ -234,7 +210,7 @@ def _parts(
         shown[inside[shown.index]].assign(part="point"),
         beyond.assign(part="beyond"),
         *_cut_bars(shown, domain),
-        _names(result, shown, levels, moving[~seen], domain).assign(part="name"),
+        _names(result, shown, levels, moving[~seen], domain),
         _noise_shares(result, curves).assign(part="share"),
     ]
 
@@ -287,36 +263,26 @@ def _names(
     hidden: pd.DataFrame,
     domain: tuple[float, float],
 ) -> pd.DataFrame:
-    """Names at the right end of curves and levels, moved apart.
+    """Names of curves and levels, at the right end of each.
 
-    A method that is beyond the picture everywhere stands at its edge with its last value.
+    A method that is beyond the picture everywhere is named at its edge, with its last value.
     """
     last_x = max(result.plan.study.x_values[result.plan.scale])
-    ends = shown.sort_values("x").groupby(["method", "series"]).tail(1)
-    names: list[tuple[str, str, float]] = [
-        (row["method"], f"{SHORT_NAMES[row['method']]} {row['series']}".strip(), row["value_y"])
-        for row in ends.to_dict("records")
-    ]
+    low, high = domain
+    names = [
+        name_row(row["method"], f"{SHORT_NAMES[row['method']]} {row['series']}".strip(), row["x"],
+                 row["value_y"]) | {"weight": row["weight"]}
+        for row in shown.sort_values("x").groupby(["method", "series"]).tail(1).to_dict("records")
+    ]  # fmt: skip
     names += [
-        (row["method"], SHORT_NAMES[row["method"]], row["value"])
+        name_row(row["method"], SHORT_NAMES[row["method"]], last_x, row["value"], is_line=True)
         for row in levels.to_dict("records")
     ]
-    low, high = domain
     for row in hidden.sort_values("x").groupby("method").tail(1).to_dict("records"):
         edge, arrow = (high, "↑") if row["value"] > high else (low, "↓")
-        names.append(
-            (row["method"], f"{arrow} {SHORT_NAMES[row['method']]} {row['value']:.2g}", edge)
-        )
-    per_pixel = (high - low) / LEAST
-    # The values of marks beyond the picture stand above it, close to the names.
-    room = NAME_DISTANCE * per_pixel / 2
-    places = spread([y for _, _, y in names], low, high - room, NAME_DISTANCE * per_pixel)
-    return pd.DataFrame(
-        [
-            {"method": method, "text": text, "x": last_x, "y": place}
-            for (method, text, _), place in zip(names, places, strict=True)
-        ]
-    )
+        text = f"{arrow} {SHORT_NAMES[row['method']]}: {row['value']:.2g}"
+        names.append(name_row(row["method"], text, last_x, edge, leads=False))
+    return pd.DataFrame(names)
 
 
 def _noise_shares(result: StudyResult, curves: pd.DataFrame) -> pd.DataFrame:
@@ -345,7 +311,7 @@ def _x_title(field: str) -> str:
 def _x(field: str) -> alt.X:
     is_log = field == "clicks"
     # The right end is kept free for names.
-    places = [12, {"expr": f"width - {_ROOM_FOR_NAMES}"}]
+    places = [12, end_of_axis()]
     scale: dict[str, Any] = {"nice": False, "domain": [1, 2], "range": places}
     axis: dict[str, Any] = {"titleAnchor": "start", "titleLimit": 900}
     if is_log:
@@ -382,18 +348,15 @@ def _curves(x_field: str, y_title: str, theme: Theme) -> dict[str, Any]:
         ("draws:Q", "Click logs"),
     )
     curve, beyond, y = rows_of("curve"), rows_of("beyond"), y_of("y")
+    look = {
+        "shape": by_method(alt.Shape, "shape", STYLES),
+        "fill": by_method(alt.Fill, "color", STYLES),
+        "fillOpacity": alt.FillOpacity("weight:O", **by_weight(0, 1)),
+    }
     points = (
         rows_of("point")
-        .mark_point(size=110, opacity=1, strokeWidth=2, xOffset=_SIDE_BY_SIDE)
-        .encode(
-            x=x,
-            y=y_of("value"),
-            color=color,
-            tooltip=tooltip,
-            shape=by_method(alt.Shape, "shape", STYLES),
-            fill=by_method(alt.Fill, "color", STYLES),
-            fillOpacity=alt.FillOpacity("weight:O", **by_weight(0, 1)),
-        )
+        .mark_point(size=110, opacity=1, strokeWidth=2, cursor="pointer", xOffset=_SIDE_BY_SIDE)
+        .encode(x=x, y=y_of("value"), color=color, tooltip=tooltip, **look)
     )
     layers = [
         rows_of("level").mark_rule(strokeWidth=2, opacity=0.9).encode(
@@ -414,9 +377,7 @@ def _curves(x_field: str, y_title: str, theme: Theme) -> dict[str, Any]:
             yOffset=_INSIDE,
         ).encode(x=x, y=y, color=color, tooltip=tooltip),
         beyond.mark_text(dy=-14, opacity=_LAST_WHERE_NARROW).encode(x=x, y=y, text="text:N"),
-        rows_of("name").mark_text(align="left", dx=14, baseline="middle").encode(
-            x=x, y=y, text="text:N"
-        ),
+        *name_layers(x, y, color, own=_BESIDE, **look),
         rows_of("share").mark_text(dy=-10, color=ink.quiet).encode(
             x=x, y=alt.value("height"), text="text:N"
         ),
@@ -430,6 +391,8 @@ def _curves(x_field: str, y_title: str, theme: Theme) -> dict[str, Any]:
 # A map of what weighting gains.
 
 MAP_HEIGHT = 430
+NARROW = 400
+"""Pixels of a map below which the largest losses, in brackets, are wider than their cells."""
 
 
 def gain_table(result: StudyResult) -> pd.DataFrame:
@@ -502,10 +465,12 @@ def _map(x_field: str, y_field: str, theme: Theme) -> dict[str, Any]:
         format="+.1%",
     )
     cell = rows_of("cell")
+    size: Any = {"expr": f"width < {NARROW} ? 12 : {TYPE}.fontSize"}  # as wide as its cell
     layers = [
         cell.mark_rect(stroke=ink.background, strokeWidth=2, cursor="pointer")
         .encode(x=x, y=y, color=color, tooltip=tooltip)
         .add_params(alt.selection_point(name=PICKED, fields=["x", "y"], on="click", empty=False)),
-        cell.mark_text(color=ink.text).encode(x=x, y=y, text="text:N"),
+        cell.mark_text(color=ink.text, fontSize=size).encode(x=x, y=y, text="text:N"),
     ]
-    return bare_spec(layers, ink)
+    spec = bare_spec(layers, ink)
+    return {**spec, "params": [*spec.get("params", ()), type_parameter()]}

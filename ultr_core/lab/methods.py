@@ -271,7 +271,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "hindsight",
                 "Hindsight",
-                "The same ranking SVM; a click counts 1/(p λ^h) times, where h is the number of "
+                "The same ranking SVM; a click counts 1/(p λʰ) times, where h is the number of "
                 "clicks above it and λ the probability of continuing after a click.",
                 WEIGHTED_FIELDS,
                 ESTIMATORS["hindsight"],

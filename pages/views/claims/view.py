@@ -11,7 +11,7 @@ import streamlit as st
 from pages.app import lecture
 from pages.app.context import PageContext, require_world
 from pages.app.field_control import choose, control
-from pages.app.markdown import mark, plain, prose, set_formulas
+from pages.app.markdown import mark, plain, prose, set_formulas, whole_equations
 from pages.app.registry import PAGES
 from pages.app.server_lab import HERE
 from pages.app.slots import Slot
@@ -58,15 +58,14 @@ _TABLES = """<style>
   .stMain [class*="st-key-claims-table-short"] th:nth-child(2) { width: 9rem }
   .stMain [class*="st-key-claims-table-short"] th:nth-child(4) { width: 10rem }
 }
-.stMain [class*="st-key-claims-table-short"] td * { max-width: none }
 @media (max-width: 499px) {
-  .stMain [class*="st-key-claims-table"] :is(td, th) { padding-inline: 0.3rem }
-  .stMain [class*="st-key-claims-table-short"] thead { display: none }
-  .stMain [class*="st-key-claims-table-short"] :is(table, tbody, tr, td) { display: block }
-  .stMain [class*="st-key-claims-table-short"] td { border: 0; padding-block: 0.1rem }
-  .stMain [class*="st-key-claims-table-short"] tr { padding-block: 0.4rem }
-  .stMain [class*="st-key-claims-table-short"] tr + tr
-    { border-top: 1px solid color-mix(in srgb, currentColor 25%, transparent) }
+  .stMain [class*="st-key-claims-table"]:not([class*="-table-checks"]) {
+    & thead { display: none }
+    & :is(table, tbody, tr, td) { display: block }
+    & td { border: 0; padding-block: 0.1rem }
+    & tr { padding-block: 0.4rem }
+    & tr + tr { border-top: 1px solid color-mix(in srgb, currentColor 25%, transparent) }
+  }
 }
 </style>"""
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -83,6 +82,11 @@ def _show_ledger(corpus: str | None) -> None:
     lines = _measured_lines(lab, top)
     with top.place().container():
         _summary(lines)
+    st.markdown(
+        "Numbers are computed here, read from this lab's own studies, or printed in the paper; "
+        f"with “{CHECKS.label}” on, each line says which. Each claim that holds or is open has a "
+        "mutation: a change to the data, users or learner after which the claim does not hold."
+    )
     shown = [
         line
         for line in lines
@@ -153,11 +157,6 @@ def _summary(lines: Sequence[LedgerLine]) -> None:
         if found:
             st.markdown(f"{mark(outcome)} **{said}: {counted(len(found), 'claim')}**")
             st.markdown("\n".join(f"- {_exception(line)}" for line in found))
-    st.markdown(
-        "Numbers are computed here, read from this lab's own studies, or printed in the paper; "
-        f"with “{CHECKS.label}” on, each line says which. Each claim that holds or is open has a "
-        "mutation: a change to the data, users or learner after which the claim does not hold."
-    )
 
 
 def _exception(line: LedgerLine) -> str:
@@ -190,7 +189,7 @@ def _row(line: LedgerLine, *, checks: bool) -> dict[str, str]:
     row = {
         "Claim": f"{prose(entry.claim)} *({_said_by(entry)})*",
         "Verdict": f"{mark(line.outcome)}{NO_BREAK}{line.outcome}",
-        "Found": prose(line.shown),
+        "Found": whole_equations(prose(line.shown)),
     }
     if checks:
         row["Checked by"] = prose(entry.check)
@@ -239,20 +238,26 @@ def _show_readings() -> None:
     st.subheader("What the numbers mean")
     st.markdown("\n".join(f"- **{c.name}**: {set_formulas(c.text)}" for c in CONVENTIONS))
     st.subheader("All errata and open questions")
+    with st.container(key="claims-table-passages"):
+        _passages()
+
+
+def _passages() -> None:
     st.table(
         [
             {
                 "Section": r.place,
                 "Kind": r.kind,
-                "What is unclear": prose(r.unclear),
+                "What is unclear": f"**{prose(r.unclear)}**",
                 "This lab's reading": prose(r.taken),
-                "Because": prose(r.why),
+                "Because": whole_equations(prose(r.why)),
             }
             for r in READINGS
         ],
         hide_index=True,
         alt=f"{len(READINGS)} unclear passages in the paper and how the lab reads them",
     )
+    st.html(_TABLES)
 
 
 def _number(value: float) -> str:

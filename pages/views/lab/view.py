@@ -14,7 +14,7 @@ from pages.app import lecture, link
 from pages.app.context import PageContext, require_lab, require_world
 from pages.app.field_control import choose
 from pages.app.frame import offer_files, save_figure, show_chart, show_figure, theme
-from pages.app.markdown import in_colors, told
+from pages.app.markdown import in_colors, told, whole_equations
 from pages.app.slots import AnswerSlots, Slot, first_time
 from pages.app.turns import FIRST_CELLS, Training
 from pages.views.lab import pins, words
@@ -159,7 +159,7 @@ def _estimates_section(picture: RiskPicture) -> None:
             ("**Weighted**: a click counts 1/p times", picture.weighted),
         )
     )
-    st.markdown("\n".join(found))
+    st.markdown(whole_equations("\n".join(found)))
 
 
 def _train(order: Training, slots: AnswerSlots, *, first: int, last: int) -> bool:

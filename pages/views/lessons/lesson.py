@@ -128,7 +128,7 @@ def _prediction(lesson: Lesson, number: int, given: Mapping[str, float]) -> None
     asked = lesson.prediction
     done = state.progress(number)
     with st.container(border=True, key="lesson-prediction"):
-        st.markdown(f"**Predict first.** {fill(asked.question, given)}")
+        st.markdown(set_formulas(f"**Predict first.** {fill(asked.question, given)}"))
         if done.guess is not None:
             st.markdown(f"You said: **{asked.spoken(done.guess)}**")
             st.button(
@@ -186,7 +186,7 @@ def _figure(lesson: Lesson, lab: Lab, *, theme: Theme) -> Figure:
 def _exercise(exercise: Exercise, number: int, numbers: Mapping[str, float]) -> None:
     st.subheader("Exercise")
     with st.container(key="lesson-exercise", gap="small"):
-        st.markdown(fill(exercise.question, numbers))
+        st.markdown(set_formulas(fill(exercise.question, numbers)))
         with st.form(f"lesson-form-{number}", border=False):
             field, button = st.columns([0.5, 0.5], vertical_alignment="bottom")
             with field:
@@ -221,12 +221,14 @@ def _verdict(
             if state.progress(number).shown
             else ""
         )
-        st.markdown(f"{GOOD} **Right.** {verdict.words}{after}")
+        st.markdown(set_formulas(f"{GOOD} **Right.** {verdict.words}{after}"))
         return
-    st.markdown(f"{OTHER} **{plain(tries[-1])}**: not yet. {verdict.words}")
+    st.markdown(set_formulas(f"{OTHER} **{plain(tries[-1])}**: not yet. {verdict.words}"))
     if exercise.solution_is_due(tries, numbers):
         state.note_shown(number)
-        st.markdown(f":material/route: **Solution.** {fill(exercise.solution, numbers)}")
+        st.markdown(
+            set_formulas(f":material/route: **Solution.** {fill(exercise.solution, numbers)}")
+        )
 
 
 def _next(lesson: Lesson, number: int, settings: Settings) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.app.context import require_world
 from pages.app.field_control import choose
-from pages.app.markdown import told
+from pages.app.markdown import set_formulas, told
 from pages.app.slots import Slot
 from pages.views.lessons.lesson import telling_lab
 from ultr_core.errors import InputError
@@ -66,11 +66,11 @@ def _show_row(row: PlanRow) -> None:
         ask, answer = st.columns(2, gap="medium")
         with ask:
             st.markdown(f"**Do.** {row.do}")
-            st.markdown(f"**Ask.** {row.ask}")
-            st.markdown(f"**Then ask.** {row.then} *A good answer:* {row.reply}")
+            st.markdown(set_formulas(f"**Ask.** {row.ask}"))
+            st.markdown(set_formulas(f"**Then ask.** {row.then} *A good answer:* {row.reply}"))
         with answer:
-            st.markdown(f"**Answer.** {row.answer} {row.finding}")
-            st.markdown(f"**Exercise.** {row.exercise}")
+            st.markdown(set_formulas(f"**Answer.** {row.answer} {row.finding}"))
+            st.markdown(set_formulas(f"**Exercise.** {row.exercise}"))
         with st.container(horizontal=True):
             for label, link in (("Lesson", row.lesson_link), ("Page", row.page_link)):
                 st.link_button(f"Project the {label.lower()}", link, icon=":material/open_in_new:")

@@ -7,6 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.app.context import PageContext, require_lab
 from pages.app.field_control import choose
+from pages.app.markdown import set_formulas, whole_equations
 from pages.views.lessons import lesson, plan, state
 from ultr_core.jobs.lessons import LESSON, LESSON_PART
 from ultr_core.lessons import GLOSSARY, LESSONS
@@ -66,8 +67,10 @@ def _glossary() -> None:
         [
             {
                 "Term": term.name,
-                "Symbol": term.symbol,
-                "Meaning": term.meaning,
+                "Symbol": whole_equations(set_formulas(term.symbol)).replace(
+                    " ", "\N{NO-BREAK SPACE}"
+                ),
+                "Meaning": whole_equations(set_formulas(term.meaning)),
                 "In the paper": term.section,
             }
             for term in sorted(GLOSSARY.values(), key=lambda term: term.name.lower())

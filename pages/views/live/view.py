@@ -173,8 +173,9 @@ def _sign_test_section() -> None:
 
 def _demonstration_section() -> None:
     st.subheader("How interleaving itself can go wrong")
+    a, b = ("\N{NO-BREAK SPACE}".join(documents) for documents in ("abc", "bca"))
     st.markdown(
-        "Two rankings of three documents, **A = a b c** and **B = b c a**. Every coin toss and "
+        f"Two rankings of three documents, **A = {a}** and **B = {b}**. Every coin toss and "
         "every click is enumerated, so the results are exact."
     )
     users = {

@@ -10,7 +10,7 @@ from pages.app import lecture
 from pages.app.context import PageContext, require_lab
 from pages.app.field_control import choose
 from pages.app.frame import Draw, offer_files, show_chart, show_figure, theme
-from pages.app.markdown import show_error
+from pages.app.markdown import show_error, whole_equations
 from pages.app.registry import PROOFS, RUN
 from pages.app.slots import Slot
 from pages.views.repairs.words import (
@@ -26,7 +26,6 @@ from pages.views.repairs.words import (
     logger_rows,
     of_break,
     tower_rows,
-    whole_equations,
 )
 from pages.views.studies import run
 from pages.views.studies.page import claims_section, run_button, run_plan
@@ -114,7 +113,7 @@ def show(page: PageContext) -> None:
     with st.container(horizontal=True):
         _savers(draw_users, *(() if result is None else (draw_risks,)))
     st.subheader("What the repair cannot do")
-    st.markdown(limits)
+    st.markdown(whole_equations(limits))
     shown = plan if result is None else result.plan
     (settings,) = (point.settings for point in shown.points if point.x == clicks)
     _guard(lab, shown.study, settings)
@@ -185,7 +184,7 @@ def _details(name: str, result: StudyResult | None) -> None:
         show_figure(draw)
         if cut := cut_words(draw(theme=theme()), result):
             st.markdown(cut)
-        st.markdown(_made(result))
+        st.markdown(whole_equations(_made(result)))
         claims_section(judge(result), "Claims from later work")
     st.subheader("The enumeration in full")
     if name == TOWERS:

@@ -61,11 +61,6 @@ def of_break(name: str) -> tuple[str, str, str]:
     return breaks, repairs, WORDS.text(f"{name}.limits", **values)
 
 
-def whole_equations(text: str) -> str:
-    """The text with no line break inside an equation such as η = 1: its columns are narrow."""
-    return text.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
-
-
 def _needed_clicks() -> dict[str, str]:
     """How many clicks repairs of short lists need in the precomputed result."""
     result = shipped_result("cut", LOSSES["sum-of-ranks"])

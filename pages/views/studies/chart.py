@@ -84,5 +84,5 @@ def _way_to(point: Point | None, key: str, *, what: str) -> None:
 
 def _describe(settings: Settings) -> str:
     names = ("eps_minus", "clicks")
-    numbers = [f"{PARAMETERS[name].symbol} = {getattr(settings, name):,}" for name in names]
+    numbers = [f"{PARAMETERS[name].symbol} = {getattr(settings, name):,.10g}" for name in names]
     return ", ".join([users_have(settings), learner_believes(settings), *numbers])

@@ -11,7 +11,7 @@ from pages.app import lecture
 from pages.app.context import PageContext, require_lab
 from pages.app.field_control import choose
 from pages.app.link import lab_button
-from pages.app.markdown import in_colors, mark, show_error, show_note, told
+from pages.app.markdown import in_colors, mark, show_error, show_note, told, whole_equations
 from pages.app.registry import RUN
 from pages.app.slots import Slot
 from pages.app.steps import Step
@@ -122,7 +122,7 @@ def show_study_page(page: PageContext, name: str, steps: Sequence[Step[Settings]
         st.markdown(fixed)
     st.subheader("Background")
     st.latex(in_colors(FORMULAS[name]))
-    st.markdown(meaning(name))
+    st.markdown(whole_equations(meaning(name)))
     _steps_section(name, steps)
 
 

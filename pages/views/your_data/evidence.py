@@ -11,6 +11,7 @@ import streamlit as st
 from pages.app.field_control import control, kept
 from pages.app.frame import show_figure
 from pages.app.markdown import plain, show_error, show_note, shown, told
+from pages.app.style import BY_GRADES
 from pages.views.your_data.bench import bench
 from pages.views.your_data.curve import Propensities
 from pages.views.your_data.findings import show_points, show_rows
@@ -221,7 +222,7 @@ def _tables(found: Evaluation) -> None:
     ]
     show_rows(
         [{**row, "Value": f"{row['Value']:.3f}"} for row in rows],
-        key="by-grades", alt="Quality from the grades", saved=rows,
+        key=BY_GRADES, alt="Quality from the grades", saved=rows,
     )  # fmt: skip
     tied = counted(found.tied, "document has", "documents have")
     st.markdown(

@@ -78,7 +78,7 @@ def take_away_section(
                 "evidence.json", key="data-evidence",
             )  # fmt: skip
     st.markdown("To do the same on the command line, run this in the folder with your files:")
-    st.code("\n".join(command_lines(work)), language="bash", wrap_lines=True)
+    st.code("\n".join(command_lines(work)), language=None, wrap_lines=True)
 
 
 def _files(corpus: Corpus, ranker: Ranker) -> None:
