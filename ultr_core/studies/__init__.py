@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ultr_core.studies.journal import Journal, load_shipped, open_journal, shipped_result
     from ultr_core.studies.losses import DEFAULT_LOSS, LOSSES, Loss, find_loss
     from ultr_core.studies.reading import (
+        left_out_words,
         pays_from,
         read_study,
         repair_headline,
@@ -86,6 +87,7 @@ __all__ = [
     "description_cell",
     "find_loss",
     "judge",
+    "left_out_words",
     "load_shipped",
     "open_journal",
     "open_runner",

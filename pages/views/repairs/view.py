@@ -10,6 +10,7 @@ from pages.app import lecture
 from pages.app.context import PageContext, require_lab
 from pages.app.field_control import choose
 from pages.app.frame import Draw, offer_files, show_chart, show_figure, theme
+from pages.app.markdown import show_note
 from pages.app.registry import PROOFS, RUN
 from pages.app.slots import Slot
 from pages.views.repairs.words import (
@@ -44,6 +45,7 @@ from ultr_core.studies import (
     StudyResult,
     describe_world,
     judge,
+    left_out_words,
     load_shipped,
     repair_headline,
     settings_words,
@@ -96,6 +98,8 @@ def show(page: PageContext) -> None:
     result = shipped_result(name, LOSS) if view == SHIPPED else _computed(lab, plan)
     if view == COMPUTED:
         with status:
+            if left_out := left_out_words(plan):
+                show_note(left_out)
             run_button(lab, plan)
     headline.place().markdown(_headline(result, clicks))
     if result is not None:
@@ -153,11 +157,12 @@ def _headline(result: StudyResult | None, clicks: float) -> str:
 def _details(name: str, result: StudyResult | None) -> None:
     """The curve over all numbers of clicks, claims, every fraction, and the other breaks."""
     if result is not None:
-        st.subheader("With fewer and more clicks")
-        draw = partial(study_figure, result)
-        show_figure(draw)
-        if cut := cut_words(draw(theme=theme()), result):
-            st.markdown(cut)
+        if not result.plan.study.by_learner:  # whose curves would lie upon each other
+            st.subheader("With fewer and more clicks")
+            draw = partial(study_figure, result)
+            show_figure(draw)
+            if cut := cut_words(draw(theme=theme()), result):
+                st.markdown(cut)
         st.markdown(_made(result))
         claims_section(judge(result), "Claims from later work")
     st.subheader("The enumeration in full")
