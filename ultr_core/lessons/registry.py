@@ -42,6 +42,11 @@ def _gated_logs(settings: Settings) -> str:
     return f"{measures.GATED_LOGS} click logs of about {settings.clicks:,} clicks each"
 
 
+def _beforehand(settings: Settings) -> str:
+    logs = measures.learners_result().plan.base.draws
+    return f"{logs} click logs of about {settings.clicks:,} clicks each, computed beforehand"
+
+
 def _live(settings: Settings) -> str:
     design = LiveDesign()
     return (
@@ -163,6 +168,13 @@ LESSONS: tuple[Lesson, ...] = (
         pictures.gate_shares,
         given=measures.worse_rankers,
         traffic=_gated_logs,
+    ),
+    _lesson(
+        "learners",
+        measures.learners,
+        pictures.learners,
+        given=measures.learners_given,
+        traffic=_beforehand,
     ),
 )
 """All lessons in order; the first has number 1."""
