@@ -53,7 +53,6 @@ CROWDED = 0.55
 """Up to this share of the axis the names of the rules have no room side by side."""
 RULES = {"production": "Production", "skyline": "Skyline", SKYLINE_OF_TREES.key: "Skyline of trees"}
 """Rankers that do not learn from clicks, as lines through all rows."""
-_NO_RISK = (math.nan, math.nan, math.nan)
 _WEIGHTS = {"naive": "naive", "ips": "weighted"}
 """By estimator: how a row of a learner names its marks."""
 
@@ -75,17 +74,22 @@ def repair_figure(result: StudyResult, point: Point, *, theme: Theme = "light") 
             if row_of[key] == label and (risk := result.estimate(key, point)) is not None
         }
         for key, risk in found.items():
+            low, high = risk.ends
             ranker = STUDY_METHODS[key].label
-            rows.append(_row("ranker", key, label, ranker, risk.value, *risk.ends, ""))
+            rows.append(
+                _row("ranker", key, label, ranker=ranker, value=risk.value, low=low, high=high)
+            )
         if found:
             said = ", ".join(_said(study, key, risk) for key, risk in found.items())
-            rows.append(_row("name", "", label, "", *_NO_RISK, f"{label}: {said}"))
+            short = ", ".join(_said(study, key, risk, short=True) for key, risk in found.items())
+            rows.append(_row("name", "", label, name=f"{label}: {said}", short=f"{label}: {short}"))
     for key, name in RULES.items():
         level = result.level(key) if key in study.methods else None
         if level is not None:
-            rows.append(_row("rule", key, name, name, level, *_NO_RISK[1:], f"{name}: {level:.2f}"))
+            value = f"{name}: {level:.2f}"
+            rows.append(_row("rule", key, name, value=level, name=value, short=name))
     values = [row[end] for row in rows for end in ("value", "low", "high")]
-    data: Columns = {name: [row[name] for row in rows] for name in _row(*[""] * 8)}
+    data: Columns = {name: [row[name] for row in rows] for name in _row("", "", "")}
     low, high = stable_range(values if rows else [0.0, 1.0])
     production = result.level("production")
     inside = production is not None and production < low + CROWDED * (high - low)
@@ -108,27 +112,39 @@ def _row_label(study: Study, key: str) -> str:
     return f"{'Repair: ' if key in study.repaired_by else ''}{STUDY_METHODS[key].label}"
 
 
-def _said(study: Study, key: str, risk: Estimate) -> str:
-    """A risk with its interval, behind the label of its row."""
+def _said(study: Study, key: str, risk: Estimate, *, short: bool = False) -> str:
+    """A risk behind the label of its row, with its interval where there is room for several."""
     low, high = risk.ends
     value, estimator = plus_minus(risk.value, (high - low) / 2), STUDY_METHODS[key].estimator
+    if short and study.by_learner:
+        value = f"{risk.value:.2f}"
     weights = f"{_WEIGHTS[estimator.key]} " if study.by_learner and estimator is not None else ""
     return f"{weights}{value}"
 
 
 def _row(
-    part: str, method: str, label: str, ranker: str, value: Any, low: Any, high: Any, name: str
+    part: str,
+    method: str,
+    label: str,
+    *,
+    ranker: str = "",
+    value: float = math.nan,
+    low: float = math.nan,
+    high: float = math.nan,
+    name: str = "",
+    short: str = "",
 ) -> dict[str, Any]:
     return {
         "part": part, "method": method, "label": label, "ranker": ranker, "value": value,
-        "low": low, "high": high, "name": name,
+        "low": low, "high": high, "name": name, "short": short,
     }  # fmt: skip
 
 
 @lru_cache(maxsize=16)
 def _risks(order: tuple[str, ...], inside: bool, of_trees: bool, theme: Theme) -> dict[str, Any]:
     ink = INKS[theme]
-    name: Any = {"expr": f"width > {_WIDE} ? datum.name : datum.label"}
+    fits = f"width > {_WIDE} ? datum.name : datum.short"
+    name: Any = {"expr": fits}
     # Where the rules are close together, their names are above each other.
     names: Mapping[str, tuple[Literal["left", "right"], int]] = {
         "skyline": ("left", -33 if inside or of_trees else -15),
@@ -143,7 +159,11 @@ def _risks(order: tuple[str, ...], inside: bool, of_trees: bool, theme: Theme) -
     y = alt.Y("label:N", title=None, scale=rows, axis=None)
     ranker, rule = rows_of("ranker"), rows_of("rule")
     halo, words = readable_text(
-        rows_of("name").encode(x=alt.value(2), y=y), ink, "name:N", halo=UNBROKEN, dy=-18
+        rows_of("name").transform_calculate(said=fits).encode(x=alt.value(2), y=y),
+        ink,
+        "said:N",
+        halo=UNBROKEN,
+        dy=-18,
     )
     tooltip = tooltips(("ranker:N", "Ranker"), ("value:Q", "Test risk"), *INTERVAL, format=".3f")
     layers = [

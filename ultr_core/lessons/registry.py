@@ -63,6 +63,7 @@ def _lesson(
     given: Callable[[Lab], Mapping[str, float]] = lambda _: {},
     traffic: Callable[[Settings], str] = _one_log,
     users: str = "position",
+    shipped: bool = False,
     **values: int,
 ) -> Lesson:
     """A lesson with the words of ``content/KEY.toml``; ``values`` are named by its tasks."""
@@ -80,6 +81,7 @@ def _lesson(
         given=given,
         traffic=traffic,
         users=users,
+        shipped=shipped,
     )
 
 
@@ -175,6 +177,7 @@ LESSONS: tuple[Lesson, ...] = (
         pictures.learners,
         given=measures.learners_given,
         traffic=_beforehand,
+        shipped=True,
     ),
 )
 """All lessons in order; the first has number 1."""

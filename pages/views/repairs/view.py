@@ -59,12 +59,13 @@ SWITCH = {
     "wrong-curve": "wrong-curve",
 }  # fmt: skip
 """By break: the switch of the Proofs that breaks the same."""
+JUDGED = "Judged by 95% intervals, paired by click log"
 COMPARED = (
-    "Judged by 95% intervals, paired by click log. “Needs”: the fewest clicks tried at which, and "
-    "above which, the repair beats every unrepaired ranker"
+    f"{JUDGED}. “Needs”: the fewest clicks tried at which, and above which, the repair beats every "
+    "unrepaired ranker"
 )
 """What the verbs of the headline mean; the same words as `compare`."""
-WIDTHS, WIDTHS_IN_LECTURE = (305, 145), (365, 172)
+WIDTHS, WIDTHS_IN_LECTURE = (255, 145), (365, 172)
 """Pixels of the boxes of result and clicks: all choices are in one row, at 1280 pixels and in a
 lecture at 1920."""
 BELIEVING = {"wrong-curve": ("too-steep", "too-flat")}
@@ -150,7 +151,9 @@ def _headline(result: StudyResult | None, clicks: float) -> str:
     if result is None:
         return "**Nothing has been computed yet. Run it to see the rankers.**"
     so_far = "" if result.complete else "So far: "
-    compared = f" ({COMPARED}.)" if result.plan.base.draws > 1 else ""
+    compared = ""
+    if result.plan.base.draws > 1:
+        compared = f" ({JUDGED if result.plan.study.by_learner else COMPARED}.)"
     return f"**{so_far}{repair_headline(result, result.point(clicks))}**{compared}"
 
 
