@@ -4,14 +4,19 @@ Every entrant trains on the clicks of the same logs of the default world and cho
 tau, the number of trees) on the same validation clicks. Lambdarank learns from the lists that
 `Lists` makes. Using 1/p as row weights is a known trap: a row's weight multiplies all its pairs,
 including those in which the row is the unclicked document.
+
+Another package stops growing trees on a log after `SECONDS` of CPU time. What it has then is
+judged, and the table says how many trees that were.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,6 +32,9 @@ from ultr_core.users import PowerLaw
 
 CLICKS = (5_000, 45_000)
 """``ULTR_LEARNER_CLICKS=5000`` selects one size."""
+
+SECONDS = float(os.environ.get("ULTR_LEARNER_SECONDS", "600"))
+"""CPU seconds of another package on one log; ``ULTR_LEARNER_SECONDS=60`` stops it earlier."""
 
 DRAWS = 3
 
@@ -50,33 +58,74 @@ def learners(rounds: int) -> Iterator[str]:
         for draw in range(DRAWS):
             lab.logs(draw)
         for name, train in _ENTRANTS.items():
-            risks, cpu, wall = [], [], []
+            risks, grown, cpu, wall = [], [], [], []
             for draw in range(DRAWS):
                 started = time.process_time(), time.perf_counter()
-                risks.append(train(lab, draw))
+                clock = Clock()
+                risks.append(train(lab, draw, clock))
+                grown.append(clock.trees)
                 cpu.append(time.process_time() - started[0])
                 wall.append(time.perf_counter() - started[1])
-            found = interval_over_draws(risks)
-            risk = f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})"
+            risk = _risk(risks) + _stopped(grown)
             yield (
                 f"| default, {clicks:,} clicks, {DRAWS} logs | {name}: test risk {risk} | "
                 f"{statistics.median(cpu):.2f} | {statistics.median(wall):.2f} | | | |"
             )
 
 
-def _ours(method: str) -> Callable[[Lab, int], float]:
-    return lambda lab, draw: lab.trained(draw, method).test.risk
+@dataclass
+class Clock:
+    """How many trees another package has grown on a log, and whether its time is up."""
+
+    trees: int = MOST_TREES
+
+    def __post_init__(self) -> None:
+        """Begin to count time; trees are counted by `up`."""
+        self._started, self._grown = time.process_time(), 0
+
+    def up(self) -> bool:
+        """Count a tree; whether no more may be grown."""
+        self._grown += 1
+        late = time.process_time() - self._started > SECONDS
+        if late:
+            self.trees = self._grown
+        return late
 
 
-def _other(name: str) -> Callable[[Lab, int], float]:
-    def train(lab: Lab, draw: int) -> float:
+def _risk(risks: list[float]) -> str:
+    """Mean test risk with its interval; without a number if a log has none."""
+    if any(map(math.isnan, risks)):
+        return "none"
+    found = interval_over_draws(risks)
+    return f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})"
+
+
+def _stopped(grown: list[int]) -> str:
+    """Where time was up: with how many trees."""
+    if min(grown) == MOST_TREES:
+        return ""
+    trees = " to ".join(dict.fromkeys(map(str, (min(grown), max(grown)))))
+    return f"; stopped after {SECONDS:g} CPU s per log with {trees} of {MOST_TREES} trees"
+
+
+Train = Callable[[Lab, int, Clock], float]
+
+
+def _ours(method: str) -> Train:
+    return lambda lab, draw, _: lab.trained(draw, method).test.risk
+
+
+def _other(name: str) -> Train:
+    def train(lab: Lab, draw: int, clock: Clock) -> float:
         world, logs = lab.world(), lab.logs(draw)
         corpora = [
             np.asarray(part.features) for part in (world.splits.validation, world.splits.test)
         ]
         grow = _lightgbm_weighted if name == "lightgbm" else _xgboost
-        held_out, test = grow(world, logs, name, corpora)
-        steps = range(STEP, MOST_TREES + 1, STEP)
+        held_out, test = grow(world, logs, name, corpora, clock)
+        steps = range(STEP, clock.trees + 1, STEP)
+        if not steps:
+            return math.nan
         losses = [click_loss(held_out(step), logs.validation) for step in steps]
         ranks = world.relevant_test_documents.ranks(test(steps[int(np.argmin(losses))]))
         return float(ranks.sum()) / world.splits.test.n_queries
@@ -85,7 +134,7 @@ def _other(name: str) -> Callable[[Lab, int], float]:
 
 
 def _lightgbm_weighted(
-    world: World, logs: Logs, _: str, features: list[NDArray[Any]]
+    world: World, logs: Logs, _: str, features: list[NDArray[Any]], clock: Clock
 ) -> list[Scores]:
     import lightgbm
 
@@ -98,12 +147,17 @@ def _lightgbm_weighted(
         weight=weight * np.repeat(lists.times, lists.sizes),
     )
     options = {"objective": "lambdarank", "verbosity": -1, **_GROWN}
-    booster = lightgbm.train(options, data, num_boost_round=MOST_TREES)
+
+    def stop(grown: lightgbm.callback.CallbackEnv) -> None:
+        if clock.up():
+            raise lightgbm.callback.EarlyStopException(grown.iteration, [])
+
+    booster = lightgbm.train(options, data, num_boost_round=MOST_TREES, callbacks=[stop])
     return [lambda step, x=x: booster.predict(x, num_iteration=step) for x in features]
 
 
 def _xgboost(
-    world: World, logs: Logs, objective: str, features: list[NDArray[Any]]
+    world: World, logs: Logs, objective: str, features: list[NDArray[Any]], clock: Clock
 ) -> list[Scores]:
     import xgboost
 
@@ -124,7 +178,12 @@ def _xgboost(
         **(unbiased if objective == "unbiased" else {}),
         "lambdarank_num_pair_per_sample": LAST_RANK,
     }
-    booster = xgboost.train(options, data, num_boost_round=MOST_TREES)
+
+    class Stop(xgboost.callback.TrainingCallback):
+        def after_iteration(self, *_: object) -> bool:
+            return clock.up()
+
+    booster = xgboost.train(options, data, num_boost_round=MOST_TREES, callbacks=[Stop()])
     matrices = [xgboost.DMatrix(x) for x in features]
     return [
         lambda step, m=m: booster.predict(m, iteration_range=(0, step), output_margin=True)
@@ -132,7 +191,7 @@ def _xgboost(
     ]
 
 
-_ENTRANTS: dict[str, Callable[[Lab, int], float]] = {
+_ENTRANTS: dict[str, Train] = {
     "ours, propensity": _ours("propensity"),
     "ours, clipped": _ours("clipped"),
     "LightGBM, regression on targets 1/p": _ours("propensity-trees"),

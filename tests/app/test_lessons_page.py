@@ -326,7 +326,7 @@ def what_the_lesson_sets_stands_under_its_title(app: AppTest, number: int) -> No
     texts = [element.value for element in app.markdown]
     title = texts.index(f"### Lesson {number}: {lesson.title}")
     assert lesson.traffic(lesson.settings(Settings())) in texts[title + 1]
-    assert mentions(texts[title + 1], "corpus", "seed")
+    assert mentions(texts[title + 1], "corpus", "seed") != lesson.shipped
 
 
 def test_settings_that_do_not_act_here_are_hidden_and_keep_their_values(open_app: OpenApp) -> None:

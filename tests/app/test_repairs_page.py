@@ -97,7 +97,10 @@ def test_a_break_makes_its_point_untouched_and_trains_nothing(
     result = shipped_result(name, RANKS)
     headline = repair_headline(result, result.point(45_000))
     assert f"**{headline}**" in words(app)
-    users, risks, *strip, curve = alts(app)
+    by_learner = STUDIES[name].by_learner
+    guarded = guarded_method(STUDIES[name]) is not None
+    users, risks, *further = alts(app)
+    strip, curves = further[:guarded], further[guarded:]
     assert headline in risks
     for key in ("production", "skyline"):
         level = result.level(key)
@@ -108,19 +111,19 @@ def test_a_break_makes_its_point_untouched_and_trains_nothing(
         assert found is not None
         assert f"{found.value:.2f}"[:-1] in risks
     assert mentions(users, "1", "8" if name == "towers" else "20")
-    assert curve
+    assert len(curves) == (not by_learner)
     labels = [expander.label for expander in app.expander]
     for claim in judge(result):
         assert any(claim.rule.statement in label for label in labels)
     assert len(app.table[0].value) == (4 if name == "towers" else len(SMALL_CASES[name]))
     assert len(app.table) == (2 if name in ("cut", "towers") else 1)
     assert "python -m ultr_core reproduce" in words(app)
-    guarded = guarded_method(STUDIES[name])
-    assert len(strip) == (guarded is not None)
+    assert len(strip) == guarded
     # Nothing is trained: of a fit of relevance only the test by rank is made.
     kinds = {cell.kind for cell in made}  # type: ignore[attr-defined]
     assert kinds <= ({"world", "training_log", "logs", "rank_test"} if strip else set())
-    assert len(open_savers(app).get("download_button")) == 15 + 5 * len(strip)
+    saved = (2 if by_learner else 3) + len(strip)
+    assert len(open_savers(app).get("download_button")) == 5 * saved
 
 
 def test_ranks_are_red_where_the_guard_rejects_a_fit_that_sees_less(
@@ -271,4 +274,4 @@ def test_a_run_trains_on_the_servers_corpus_with_the_visitors_seed(
 
 def test_the_switch_that_breaks_the_same_is_one_of_the_proofs() -> None:
     assert set(page_view.SWITCH.values()) <= set(BREAKS)
-    assert set(page_view.SWITCH) == set(REPAIRS) - {"few-clicks", "towers"}
+    assert set(page_view.SWITCH) == set(REPAIRS) - {"few-clicks", "towers", "learners"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 
 import pytest
 
@@ -75,7 +76,9 @@ def the_row_of_lessons_fits(page: Page) -> None:
     boxes = [box for box in (button.bounding_box() for button in buttons.all()) if box]
     assert len(boxes) == len(LESSONS)
     assert max(box["x"] + box["width"] for box in boxes) <= 390
-    assert len({box["y"] for box in boxes}) == 1
+    rows = Counter(box["y"] for box in boxes)
+    assert len(rows) <= 2
+    assert min(rows.values()) > 2  # none is alone in its row
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 

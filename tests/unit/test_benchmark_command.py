@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from benchmarks import __main__ as command
+from benchmarks import learners
+from benchmarks.learners import MOST_TREES
+from tests.inputs import lesson_splits
 from tests.meaning import mentions
+from ultr_core.lab import build_world, simulate_logs
+from ultr_core.settings import Settings
 
 
 def test_a_package_that_is_missing_is_named(
@@ -54,3 +61,22 @@ def test_an_ended_run_writes_what_it_has(monkeypatch: pytest.MonkeyPatch, tmp_pa
     monkeypatch.setattr("sys.argv", ["benchmarks", "peers", "--write"])
     command.main()
     assert mentions(results.read_text(), "before", "line", "stopped", "peers")
+
+
+def test_a_learner_out_of_time_is_judged_with_what_it_has_and_the_table_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = learners.Clock()
+    assert [clock.up() for _ in range(3)] == [False] * 3 and clock.trees == MOST_TREES
+    monkeypatch.setattr(learners, "SECONDS", -1.0)
+    late = learners.Clock()
+    assert late.up() and late.trees == 1
+    settings = Settings(clicks=300)
+    world = build_world(settings, lesson_splits())
+    parts = [np.asarray(part.features) for part in (world.splits.validation, world.splits.test)]
+    logs = simulate_logs(world, settings)
+    held_out, _ = learners._lightgbm_weighted(world, logs, "", parts, learners.Clock())
+    assert held_out(1).shape == (world.splits.validation.n_documents,)
+    said = learners._stopped([late.trees, MOST_TREES])
+    assert mentions(said, 1, MOST_TREES) and learners._stopped([MOST_TREES] * 2) == ""
+    assert learners._risk([1.0, math.nan]) == "none"

@@ -45,7 +45,8 @@ settings.draws settings_changes settings_words taken_words st.empty() step.butto
 section_words step.question summarise summary.label svg_data_uri term.meaning term.name term.section
 click_weights mistaken_curve watched.clicks
 term.symbol test.sentence total traffic_words true.mean_rank true.ndcg.value true.risk
-true.risk_of_log true_curve value.closed value.enumerated verdict.words walk walk.failing
+true.graded_risk_of_log true.risk_of_log true_curve value.closed value.enumerated verdict.words walk
+walk.failing
 walk.notes world.inverse world.query.new world.query.presented world.query.shown world.query.size
 """
 """Expressions without spaces, and functions, that give words of the lab's own or numbers.

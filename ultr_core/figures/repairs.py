@@ -26,14 +26,20 @@ from ultr_core.figures.layers import (
     tooltips,
     with_domains,
 )
-from ultr_core.figures.studies import STYLES
-from ultr_core.figures.style import INKS, METHOD_STYLES, Ink, Theme
+from ultr_core.figures.style import INKS, METHOD_STYLES, STUDY_STYLES, Ink, Theme
 from ultr_core.lab.logs import assumed_curve, click_model
 from ultr_core.proofs.towers import CURVED, LOG_EXAMINATION, LOGGERS, SIZE, TowerCase
-from ultr_core.risk import plus_minus
+from ultr_core.risk import Estimate, plus_minus
 from ultr_core.settings import Settings
-from ultr_core.studies import FIXED_METHODS, STUDY_METHODS, Point, StudyResult, repair_headline
-from ultr_core.studies.cells import settings_of
+from ultr_core.studies import (
+    FIXED_METHODS,
+    STUDY_METHODS,
+    Point,
+    Study,
+    StudyResult,
+    repair_headline,
+)
+from ultr_core.studies.cells import SKYLINE_OF_TREES, learner_label, settings_of
 from ultr_core.users import LeavingUsers
 
 FloatArray = NDArray[np.float64]
@@ -45,40 +51,52 @@ _WIDE = 450
 """Pixels from which the names of the rules have their values."""
 CROWDED = 0.55
 """Up to this share of the axis the names of the rules have no room side by side."""
-RULES = {"production": "Production", "skyline": "Skyline"}
+RULES = {"production": "Production", "skyline": "Skyline", SKYLINE_OF_TREES.key: "Skyline of trees"}
+"""Rankers that do not learn from clicks, as lines through all rows."""
+_WEIGHTS = {"naive": "naive", "ips": "weighted"}
+"""By estimator: how a row of a learner names its marks."""
 
 
 def repair_figure(result: StudyResult, point: Point, *, theme: Theme = "light") -> Figure:
     """Test risk of each ranker in a repair study at one number of clicks, with intervals over logs.
 
-    Production and skyline are lines through all rows; rows of repairs are labelled as such.
+    Rankers not trained on clicks are lines through all rows; rows of repairs are labelled as such.
+    Where a study compares learners, each has a row, with a mark for every weighting.
     """
     study = result.plan.study
     trained = [key for key in study.methods if key not in FIXED_METHODS]
-    rows = []
-    for key in trained:
-        found = result.estimate(key, point)
-        if found is None:
-            continue
-        low, high = found.ends
-        label = f"{'Repair: ' if key in study.repaired_by else ''}{STUDY_METHODS[key].label}"
-        name = f"{label}: {plus_minus(found.value, (high - low) / 2)}"
-        rows.append(_row("ranker", key, label, found.value, low, high, name))
+    row_of = {key: _row_label(study, key) for key in trained}
+    order, rows = tuple(dict.fromkeys(row_of.values())), []
+    for label in order:
+        found = {
+            key: risk
+            for key in trained
+            if row_of[key] == label and (risk := result.estimate(key, point)) is not None
+        }
+        for key, risk in found.items():
+            low, high = risk.ends
+            ranker = STUDY_METHODS[key].label
+            rows.append(
+                _row("ranker", key, label, ranker=ranker, value=risk.value, low=low, high=high)
+            )
+        if found:
+            said = ", ".join(_said(study, key, risk) for key, risk in found.items())
+            short = ", ".join(_said(study, key, risk, short=True) for key, risk in found.items())
+            rows.append(_row("name", "", label, name=f"{label}: {said}", short=f"{label}: {short}"))
     for key, name in RULES.items():
-        level = result.level(key)
+        level = result.level(key) if key in study.methods else None
         if level is not None:
-            rows.append(_row("rule", key, name, level, math.nan, math.nan, f"{name}: {level:.2f}"))
-    values = [row[end] for row in rows for end in ("value", "low", "high")] or [0.0, 1.0]
-    order = tuple(
-        f"{'Repair: ' if key in study.repaired_by else ''}{STUDY_METHODS[key].label}"
-        for key in trained
-    )
-    data: Columns = {name: [row[name] for row in rows] for name in _row(*[""] * 7)}
-    low, high = stable_range(values)
+            value = f"{name}: {level:.2f}"
+            rows.append(_row("rule", key, name, value=level, name=value, short=name))
+    values = [row[end] for row in rows for end in ("value", "low", "high")]
+    data: Columns = {name: [row[name] for row in rows] for name in _row("", "", "")}
+    low, high = stable_range(values if rows else [0.0, 1.0])
     production = result.level("production")
     inside = production is not None and production < low + CROWDED * (high - low)
-    spec = with_domains(_risks(order, inside, theme), x=(low, high))
-    told = "; ".join(str(row["name"]) for row in rows)
+    spec = with_domains(
+        _risks(order, inside, SKYLINE_OF_TREES.key in study.methods, theme), x=(low, high)
+    )
+    told = "; ".join(str(row["name"]) for row in rows if row["name"])
     row = ROW if len(order) <= FEW_ROWS else CLOSE_ROW
     return Figure(
         f"repair-{study.name}", f"{study.title}: test risk with {point.x:,.0f} clicks",
@@ -87,34 +105,67 @@ def repair_figure(result: StudyResult, point: Point, *, theme: Theme = "light") 
     )  # fmt: skip
 
 
+def _row_label(study: Study, key: str) -> str:
+    """The row that a ranker is in."""
+    if study.by_learner:
+        return learner_label(key)
+    return f"{'Repair: ' if key in study.repaired_by else ''}{STUDY_METHODS[key].label}"
+
+
+def _said(study: Study, key: str, risk: Estimate, *, short: bool = False) -> str:
+    """A risk behind the label of its row, with its interval where there is room for several."""
+    low, high = risk.ends
+    value, estimator = plus_minus(risk.value, (high - low) / 2), STUDY_METHODS[key].estimator
+    if short and study.by_learner:
+        value = f"{risk.value:.2f}"
+    weights = f"{_WEIGHTS[estimator.key]} " if study.by_learner and estimator is not None else ""
+    return f"{weights}{value}"
+
+
 def _row(
-    part: str, method: str, label: str, value: Any, low: Any, high: Any, name: str
+    part: str,
+    method: str,
+    label: str,
+    *,
+    ranker: str = "",
+    value: float = math.nan,
+    low: float = math.nan,
+    high: float = math.nan,
+    name: str = "",
+    short: str = "",
 ) -> dict[str, Any]:
     return {
-        "part": part, "method": method, "label": label, "value": value, "low": low, "high": high,
-        "name": name,
+        "part": part, "method": method, "label": label, "ranker": ranker, "value": value,
+        "low": low, "high": high, "name": name, "short": short,
     }  # fmt: skip
 
 
 @lru_cache(maxsize=16)
-def _risks(order: tuple[str, ...], inside: bool, theme: Theme) -> dict[str, Any]:
+def _risks(order: tuple[str, ...], inside: bool, of_trees: bool, theme: Theme) -> dict[str, Any]:
     ink = INKS[theme]
-    name: Any = {"expr": f"width > {_WIDE} ? datum.name : datum.label"}
+    fits = f"width > {_WIDE} ? datum.name : datum.short"
+    name: Any = {"expr": fits}
     # Where the rules are close together, their names are above each other.
     names: Mapping[str, tuple[Literal["left", "right"], int]] = {
-        "skyline": ("left", -33 if inside else -15),
+        "skyline": ("left", -33 if inside or of_trees else -15),
         "production": ("left" if inside else "right", -15),
+        **({SKYLINE_OF_TREES.key: ("left", -15)} if of_trees else {}),
     }
-    color, shape = by_method(alt.Color, "color", STYLES), by_method(alt.Shape, "shape", STYLES)
+    styles = STUDY_STYLES
+    color, shape = by_method(alt.Color, "color", styles), by_method(alt.Shape, "shape", styles)
     scale = {"zero": False, "nice": False, "padding": 10, "domain": [0, 1]}
     x_of = along(alt.X, "Test risk (lower is better)", scale)
     rows = alt.Scale(type="point", domain=list(order), padding=0.7)
     y = alt.Y("label:N", title=None, scale=rows, axis=None)
     ranker, rule = rows_of("ranker"), rows_of("rule")
     halo, words = readable_text(
-        ranker.encode(x=alt.value(2), y=y), ink, "name:N", halo=UNBROKEN, dy=-18
+        rows_of("name").transform_calculate(said=fits).encode(x=alt.value(2), y=y),
+        ink,
+        "said:N",
+        halo=UNBROKEN,
+        dy=-18,
     )
-    tooltip = tooltips(("label:N", "Ranker"), ("value:Q", "Test risk"), *INTERVAL, format=".3f")
+    tooltip = tooltips(("ranker:N", "Ranker"), ("value:Q", "Test risk"), *INTERVAL, format=".3f")
     layers = [
         rule.mark_rule(strokeDash=[4, 4], strokeWidth=2, opacity=0.8).encode(
             x=x_of("value"), color=color

@@ -33,7 +33,8 @@ from ultr_core.figures.layers import (
     tooltips,
     with_domains,
 )
-from ultr_core.figures.style import FILLS, INKS, METHOD_STYLES, REPAIR_STYLES, MethodStyle, Theme
+from ultr_core.figures.repairs import repair_figure
+from ultr_core.figures.style import FILLS, INKS, STUDY_STYLES, Theme
 from ultr_core.risk import interval_over_draws
 from ultr_core.settings import PARAMETERS
 from ultr_core.studies import FIXED_METHODS, StudyResult, read_study
@@ -47,7 +48,11 @@ MARGIN = 0.1
 
 
 def study_figure(result: StudyResult, *, theme: Theme = "light") -> Figure:
-    """Curves or map for a study, with its finding in one sentence as the alternative text."""
+    """Curves, map or rows by learner for a study, with its finding as the alternative text."""
+    if result.plan.study.by_learner:
+        read_at = result.point(result.plan.study.read_at)
+        figure = repair_figure(result, read_at, theme=theme)
+        return replace(figure, name=f"study-{result.plan.study.name}", alt=read_study(result))
     draw = study_map if result.plan.study.is_map else study_curves
     return draw(result, alt_text=read_study(result), theme=theme)
 
@@ -73,18 +78,6 @@ HEIGHT = 420
 PICKED = "picked"
 """Name of the selection that a click on a mark makes."""
 
-STYLES: Mapping[str, MethodStyle] = MappingProxyType(
-    {
-        **METHOD_STYLES,
-        "skip-above": MethodStyle("#8C6D1F", "triangle-down", (2, 2)),
-        **REPAIR_STYLES,
-        "too-steep": replace(METHOD_STYLES["propensity"], shape="triangle-down", dash=(6, 3)),
-        "too-flat": replace(METHOD_STYLES["propensity"], shape="triangle-right", dash=(2, 3)),
-        "replace-last": replace(REPAIR_STYLES["policy-aware"], shape="diamond", dash=(6, 3)),
-        "plackett-luce": REPAIR_STYLES["policy-aware"],
-        "mixture": REPAIR_STYLES["policy-aware-known"],
-    }
-)
 SHORT_NAMES: Mapping[str, str] = MappingProxyType(
     {
         "production": "Production",
@@ -326,8 +319,8 @@ def _x(field: str) -> alt.X:
 @lru_cache(maxsize=16)
 def _curves(x_field: str, y_title: str, theme: Theme) -> dict[str, Any]:
     ink, x = INKS[theme], _x(x_field)
-    color = by_method(alt.Color, "color", STYLES)
-    dash = by_method(alt.StrokeDash, "dash", STYLES)
+    color = by_method(alt.Color, "color", STUDY_STYLES)
+    dash = by_method(alt.StrokeDash, "dash", STUDY_STYLES)
     lines = y_title.replace(" (", "|(").split("|")  # where a window is low, one would be cut
     y_of = along(
         alt.Y, lines, {"zero": False, "nice": False, "domain": [0, 1]}, {"titleLimit": HEIGHT}
@@ -349,8 +342,8 @@ def _curves(x_field: str, y_title: str, theme: Theme) -> dict[str, Any]:
     )
     curve, beyond, y = rows_of("curve"), rows_of("beyond"), y_of("y")
     look = {
-        "shape": by_method(alt.Shape, "shape", STYLES),
-        "fill": by_method(alt.Fill, "color", STYLES),
+        "shape": by_method(alt.Shape, "shape", STUDY_STYLES),
+        "fill": by_method(alt.Fill, "color", STUDY_STYLES),
         "fillOpacity": alt.FillOpacity("weight:O", **by_weight(0, 1)),
     }
     points = (

@@ -7,7 +7,7 @@ white and on the dark background; text is never coloured by method but placed be
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -56,6 +56,26 @@ REPAIR_STYLES: Mapping[str, MethodStyle] = MappingProxyType(
     }
 )
 """Of the methods that a comparison has only if it is asked for them."""
+
+STUDY_STYLES: Mapping[str, MethodStyle] = MappingProxyType(
+    {
+        **METHOD_STYLES,
+        "skip-above": MethodStyle("#8C6D1F", "triangle-down", (2, 2)),
+        **REPAIR_STYLES,
+        "too-steep": replace(METHOD_STYLES["propensity"], shape="triangle-down", dash=(6, 3)),
+        "too-flat": replace(METHOD_STYLES["propensity"], shape="triangle-right", dash=(2, 3)),
+        "replace-last": replace(REPAIR_STYLES["policy-aware"], shape="diamond", dash=(6, 3)),
+        "plackett-luce": REPAIR_STYLES["policy-aware"],
+        "mixture": REPAIR_STYLES["policy-aware-known"],
+        **{
+            f"{weights}-{learner}": METHOD_STYLES[weights]
+            for weights in ("naive", "propensity")
+            for learner in ("softmax", "squared", "logistic", "trees")
+        },
+        "skyline-trees": METHOD_STYLES["skyline"],
+    }
+)
+"""Of the methods of studies; with another learner a method looks the same, in a row of its own."""
 
 FILLS: Mapping[Theme, tuple[str, str]] = MappingProxyType(
     {"light": ("#F08C3C", "#5AA9DC"), "dark": ("#B24E00", "#0072B2")}

@@ -38,6 +38,7 @@ from ultr_core.jobs.own_files import (
 )
 from ultr_core.own_data.deployment import PROMISE, Gate, gate, reason_against
 from ultr_core.own_data.evaluation import (
+    GRADED,
     INTERVALS_ARE_FOR,
     MEAN_RANK_BY_GRADES,
     NDCG,
@@ -60,7 +61,8 @@ _NOTES = (
     "query_draws, clip, judge, continuation (λ, or null), intervals, tied_documents, estimates "
     f"({', '.join(one.key for one in _EVERY)}, and that of --method: label, scale, "
     "assumes, value, low, high, standard_error, effective_sample_size, no_interval, words), true "
-    "(risk, risk_of_log, mean_rank, ndcg@10, their rules and counts, measures by name, or null), "
+    "(risk, risk_of_log, graded_risk_of_log, mean_rank, ndcg@10, their rules and counts, measures "
+    "by name, or null), "
     "never_shown (candidates, never_shown, lasting, covered, top_places, top_never_shown, "
     "withheld), sentence, notices, against_shown (first, second, difference, low, high, "
     "unseen_low and unseen_high, bounds on what left-out candidates could add, which low and "
@@ -172,6 +174,8 @@ def _show_grades(true: TrueQuality) -> None:
         f"{'From the grades':{wide}}{true.risk:10.3f}  risk, each query counted once. {true.rule}"
     )
     print(f"{'':{wide}}{true.risk_of_log:10.3f}  risk, queries counted as often as in the log")
+    if true.graded_risk_of_log is not None:
+        print(f"{'':{wide}}{true.graded_risk_of_log:10.3f}  {GRADED}")
     print(f"{'':{wide}}{true.mean_rank:10.3f}  {MEAN_RANK_BY_GRADES}")
     for measure, mean in measures.items():
         print(f"{measure.name:{wide}}{mean.value:10.3f}  {measure.words}")

@@ -22,6 +22,7 @@ BREAK = Choice(
         "cut": "Lists of ten",
         "wrong-curve": "Wrong p",
         "towers": "Unknown p",
+        "learners": "Learners",
     },
 )
 """Keys of the studies of repairs."""

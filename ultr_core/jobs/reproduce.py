@@ -49,6 +49,7 @@ from ultr_core.studies import (
     curve_name,
     find_loss,
     judge,
+    left_out_words,
     open_journal,
     open_runner,
     peak_memory_mib,
@@ -105,6 +106,7 @@ def run(given: Given) -> None:
         for name in _GROUPS.get(given.study, (given.study,))
     ]
     _say_unused_curves(plans)
+    print_notes(dict.fromkeys(filter(None, map(left_out_words, plans))))
     cells = list({cell.key: cell for plan in plans for cell in plan.cells}.values())
     source = _source(given, settings)
     folder = _folder(given.out)
@@ -331,7 +333,7 @@ JOB = Job(
             help=f"{', '.join(FIGURES)}: figures 1 to 4 of the paper; all: these four. "
             f"{', '.join(MAPS)}: sensitivity maps; maps: both. {', '.join(REPAIRS)}: what breaks "
             "weighting and what repairs it, as on the Users and repairs page; repairs: these "
-            f"without {REPAIRS[0]}",
+            f"without {' and '.join(name for name in REPAIRS if name not in _OTHER_REPAIRS)}",
         ),
     ),
     options=(

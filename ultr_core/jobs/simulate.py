@@ -18,7 +18,7 @@ from ultr_core.own_data.samples import MOST_RANKERS, OwnClicks, simulate_own_log
 from ultr_core.settings import Settings
 from ultr_core.words import counted
 
-_NOTES = "--json prints out, clicks, query_draws, rankers, settings and notices."
+_NOTES = "--json prints out, clicks, query_draws, rankers, by_grade, settings and notices."
 
 _SETTINGS = (
     "eta", "eps_minus", "eps_plus", "clicks", "seed", "corpus_seed", "relevant_grade",
@@ -43,6 +43,7 @@ class Written:
     corpus: str
     settings: Settings
     clicks: OwnClicks
+    by_grade: bool
 
     @property
     def query_draws(self) -> int:
@@ -56,6 +57,7 @@ class Written:
             "clicks": self.clicks.clicks,
             "query_draws": self.query_draws,
             "rankers": len(self.clicks.logs),
+            "by_grade": self.by_grade,
             "settings": {
                 name: value
                 for name, value in self.settings.as_dict().items()
@@ -84,7 +86,13 @@ def run(given: Given) -> Written:
     settings, line = given.settings, progress_line()
     own = _corpus(given)
     line("simulating")
-    clicks = simulate_own_log(own.corpus, settings, rankers=given.rankers, sessions=given.sessions)
+    clicks = simulate_own_log(
+        own.corpus,
+        settings,
+        rankers=given.rankers,
+        sessions=given.sessions,
+        by_grade=given.by_grade,
+    )
     with written_together():
         with writing(given.out, "The click log") as file:
             for number, piece in enumerate(clicks.csv_pieces()):
@@ -94,7 +102,7 @@ def run(given: Given) -> Written:
             write_letor(own.corpus, given.corpus_out)
     line("")
     print_notes(clicks.notices)
-    return Written(str(given.out), own.name, settings, clicks)
+    return Written(str(given.out), own.name, settings, clicks, given.by_grade)
 
 
 def _corpus(given: Given) -> OwnCorpus:
@@ -129,6 +137,12 @@ JOB = Job(
         Switch(
             "sessions", "",
             help="one row for each document shown, with its page, instead of counts",
+        ),
+        Switch(
+            "by_grade", "",
+            help="users who look at a document with grade g click with probability ε₋ + (ε₊ − ε₋) "
+            "(2^g − 1)/(2^G − 1), where G is the highest grade, instead of ε₊ if it is relevant; "
+            "evaluate then shows which risk such clicks estimate",
         ),
     ),
     settings=setting_fields(*_SETTINGS, "curve", *_USERS, **_HELPS),

@@ -13,6 +13,7 @@ it varies far less than the estimated risk does. Unlike the learners of
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -46,6 +47,11 @@ GROWTH = {
     "deterministic": True, "force_col_wise": True, "num_threads": 1, "verbosity": -1,
 }  # fmt: skip
 """How trees are grown: parameters of LightGBM."""
+
+
+def has_lightgbm() -> bool:
+    """Whether the package is installed."""
+    return importlib.util.find_spec("lightgbm") is not None
 
 
 def lightgbm() -> Any:

@@ -23,6 +23,7 @@ from ultr_core.lab import LOG_FIELDS, Comparison, Lab, World, small_world, user_
 from ultr_core.lab.live import PAPER_RESULTS
 from ultr_core.lab.logs import assumed_curve, click_model, true_curve
 from ultr_core.lab.propensity_study import SwapDesign
+from ultr_core.learners.trees import TREES
 from ultr_core.lessons.model import Found, words_of
 from ultr_core.own_data.deployment import PROMISE
 from ultr_core.proofs import SmallWorld
@@ -37,7 +38,15 @@ from ultr_core.risk import interval_over_draws, shown_difference
 from ultr_core.risk.estimate import NORMAL_QUANTILE
 from ultr_core.risk.sign_test import SignTest, sign_test
 from ultr_core.settings import Settings
-from ultr_core.studies import STUDIES, load_shipped
+from ultr_core.studies import (
+    DEFAULT_LOSS,
+    LOSSES,
+    STUDIES,
+    Point,
+    StudyResult,
+    load_shipped,
+    shipped_result,
+)
 from ultr_core.users import ClickLog, LeavingUsers, PowerLaw, TrustBiasModel
 
 PRESENTATIONS = 1_000
@@ -590,6 +599,49 @@ def selected(lab: Lab) -> Found:
         "answer": z_best * error - lower,
     }  # fmt: skip
     return Found.told("gate", numbers)
+
+
+LEARNERS = "learners"
+FEWEST = 1_000.0
+"""Clicks with which the lesson on learners says what weights cost."""
+
+
+def learners_result() -> StudyResult:
+    """The precomputed study that the lesson on learners reads."""
+    return shipped_result(LEARNERS, LOSSES[DEFAULT_LOSS])
+
+
+def learners_given(_: Lab) -> dict[str, float]:
+    """How many clicks and logs the precomputed study has; needs no ranker."""
+    return {"clicks": STUDIES[LEARNERS].read_at, "logs": learners_result().plan.base.draws}
+
+
+def learners(lab: Lab) -> Found:
+    """Lesson 15: weights and learner are two choices; each alone does about as much."""
+    result = learners_result()
+    point, few = (result.point(clicks) for clicks in (STUDIES[LEARNERS].read_at, FEWEST))
+
+    def risk(method: str, at: Point = point) -> float:
+        return float(np.mean(list(result.losses(method, at).values())))
+
+    naive, weighted = risk("naive"), risk("propensity")
+    trees, both = risk("naive-trees"), risk("propensity-trees")
+    linear = [key for key in result.plan.study.repaired_by if not key.endswith(TREES)]
+    gains = [risk(key.replace("propensity", "naive")) - risk(key) for key in linear]
+    ahead = result.excess(("naive-trees", point), ("propensity", point))
+    side = interval_over_draws(list(ahead.values())).side
+    numbers = learners_given(lab) | {
+        "naive": naive, "weighted": weighted, "naive_trees": trees, "weighted_trees": both,
+        "skyline": risk("skyline"), "skyline_trees": risk("skyline-trees"),
+        "least": min(gains), "most": max(gains),
+        "apart": max(map(risk, linear)) - min(map(risk, linear)),
+        "few": FEWEST, "few_naive_trees": risk("naive-trees", few),
+        "few_weighted_trees": risk("propensity-trees", few),
+        "truth": {1: 0, -1: 1, 0: 2}[side],
+        "by_weights": naive - weighted, "by_trees": naive - trees,
+        "both": 2 * naive - weighted - trees, "answer": weighted + trees - naive,
+    }  # fmt: skip
+    return Found.told(LEARNERS, numbers)
 
 
 def click_rate(log: ClickLog, rank: int) -> float:

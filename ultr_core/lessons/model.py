@@ -158,6 +158,7 @@ class Lesson:
         traffic: its clicks, visits or presentations, in words, with the numbers.
         exercise: the task with its checked answer.
         users: the key of its users in ``USERS``.
+        shipped: whether its numbers came with the code, so that no setting affects them.
     """
 
     key: str
@@ -172,6 +173,7 @@ class Lesson:
     given: Callable[[Lab], Mapping[str, float]]
     traffic: Callable[[Settings], str]
     users: str = "position"
+    shipped: bool = False
 
     @property
     def title(self) -> str:

@@ -22,6 +22,7 @@ from ultr_core.lessons.measures import (
     belief_risks,
     clean_world,
     click_rate,
+    learners_result,
     leaving_risks,
     naive_and_weighted,
     robust_comparison,
@@ -174,6 +175,14 @@ def gate_shares(lab: Lab, theme: Theme) -> Figure:
         x_title=f"Share of logs (dashed: promised, {PROMISE:.0%})", number=".0%", level=PROMISE,
         include=(0.0,), theme=theme,
     )  # fmt: skip
+
+
+def learners(_: Lab, theme: Theme) -> Figure:
+    """Test risk of each learner, with and without weights."""
+    from ultr_core.figures import repair_figure
+
+    result = learners_result()
+    return repair_figure(result, result.point(result.plan.study.read_at), theme=theme)
 
 
 def _risks(found: Mapping[str, Estimate], theme: Theme) -> Figure:

@@ -42,6 +42,11 @@ def _gated_logs(settings: Settings) -> str:
     return f"{measures.GATED_LOGS} click logs of about {settings.clicks:,} clicks each"
 
 
+def _beforehand(settings: Settings) -> str:
+    logs = measures.learners_result().plan.base.draws
+    return f"{logs} click logs of about {settings.clicks:,} clicks each, computed beforehand"
+
+
 def _live(settings: Settings) -> str:
     design = LiveDesign()
     return (
@@ -58,6 +63,7 @@ def _lesson(
     given: Callable[[Lab], Mapping[str, float]] = lambda _: {},
     traffic: Callable[[Settings], str] = _one_log,
     users: str = "position",
+    shipped: bool = False,
     **values: int,
 ) -> Lesson:
     """A lesson with the words of ``content/KEY.toml``; ``values`` are named by its tasks."""
@@ -75,6 +81,7 @@ def _lesson(
         given=given,
         traffic=traffic,
         users=users,
+        shipped=shipped,
     )
 
 
@@ -163,6 +170,14 @@ LESSONS: tuple[Lesson, ...] = (
         pictures.gate_shares,
         given=measures.worse_rankers,
         traffic=_gated_logs,
+    ),
+    _lesson(
+        "learners",
+        measures.learners,
+        pictures.learners,
+        given=measures.learners_given,
+        traffic=_beforehand,
+        shipped=True,
     ),
 )
 """All lessons in order; the first has number 1."""

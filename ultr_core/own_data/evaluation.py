@@ -69,9 +69,10 @@ from ultr_core.risk import (
     too_few_telling,
 )
 from ultr_core.settings import PARAMETERS
-from ultr_core.users import ClickLog, Cutoff, ExaminationCurve, GroupedLog
+from ultr_core.users import ClickLog, Cutoff, ExaminationCurve, GroupedLog, degree_of_relevance
 from ultr_core.users.click_log import require_log
 from ultr_core.users.examination import require_curve
+from ultr_core.users.grades import HIGHEST_GRADE
 from ultr_core.users.grouped_log import BY_PRESENTATION, Units
 from ultr_core.words import counted, in_sentence, part_of
 
@@ -130,9 +131,10 @@ class TrueQuality:
     risk: mean over all queries of the summed ranks of relevant documents (equation 2).
     risk_of_log: the same with each query as often as the log shows it. Estimates aim at queries as
     often as users ask them, of which the log is a sample, so that their intervals include the draw
-    of queries and are wider than this risk needs. mean_rank: over all relevant documents, each
-    once. ndcg: at ``NDCG_CUTOFF``, gain 2^grade - 1, with its rule. measures: others, by the names
-    that ``ir_measures`` uses.
+    of queries and are wider than this risk needs. graded_risk_of_log: the same with (2^grade - 1) /
+    (2^G - 1) for relevance, which clicks by grade estimate; None if a grade is above
+    ``HIGHEST_GRADE``. mean_rank: over all relevant documents, each once. ndcg: at ``NDCG_CUTOFF``,
+    gain 2^grade - 1, with its rule. measures: others, by the names that ``ir_measures`` uses.
     relevant_grade: the grade from which on a document is relevant; queries_without_relevant: count
     0 in the risk.
     """
@@ -145,6 +147,7 @@ class TrueQuality:
     queries_without_relevant: int
     queries: int
     measures: Mapping[Measure, Measured] = field(default_factory=dict)
+    graded_risk_of_log: float | None = None
 
     @property
     def rule(self) -> str:
@@ -161,6 +164,7 @@ class TrueQuality:
         return {
             "risk": self.risk,
             "risk_of_log": self.risk_of_log,
+            "graded_risk_of_log": self.graded_risk_of_log,
             "mean_rank": self.mean_rank,
             f"ndcg@{NDCG_CUTOFF}": self.ndcg.value,
             "ndcg_rule": self.ndcg.rule,
@@ -292,6 +296,9 @@ INTERVALS_ARE_FOR = (
 """What the intervals of all estimates are for, as it is said before `Evaluation.assumptions`."""
 
 MEAN_RANK_BY_GRADES = "mean rank over the relevant documents for all queries, each counted once"
+GRADED = (
+    "risk with (2^grade − 1)/(2^G − 1) for relevance, G the highest grade, queries as in the log"
+)
 
 _HINDSIGHT = ESTIMATORS["hindsight"]
 JUDGE = ESTIMATORS[DEFAULT_METHOD]
@@ -531,16 +538,25 @@ def _true_quality(
         return None, ("Every grade of the corpus is 0, so there is no true risk to compare with.",)
     threshold, notice = propose_relevance_threshold((corpus,), wanted)
     relevance = corpus.relevance(threshold)
-    of_query = query_sums(ranks * relevance, corpus.query_offsets)
     draws = log.draws
+
+    def of_log(by_query: NDArray[np.float64]) -> float:
+        return float(by_query @ draws) / max(int(draws.sum()), 1)
+
+    of_query = query_sums(ranks * relevance, corpus.query_offsets)
+    graded = None
+    if corpus.max_grade <= HIGHEST_GRADE:
+        degree = degree_of_relevance(corpus.grades)
+        graded = of_log(query_sums(ranks * degree, corpus.query_offsets))
     quality = TrueQuality(
         risk=float(of_query.mean()),
-        risk_of_log=float(of_query @ draws) / max(int(draws.sum()), 1),
+        risk_of_log=of_log(of_query),
         mean_rank=mean_rank_of_relevant(ranks, relevance),
         ndcg=NDCG.of(scores, corpus.grades, corpus.query_offsets),
         relevant_grade=threshold,
         queries_without_relevant=empty_queries(relevance, corpus.query_offsets),
         queries=corpus.n_queries,
+        graded_risk_of_log=graded,
     )
     return quality, () if notice is None else (notice,)
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,14 @@ from ultr_core.lab.production import train_production_ranker
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.limits import Limit
 from ultr_core.settings import LOGGER_FIELD, SHOWN_FIELD, Settings
-from ultr_core.users import ClickLog, LeavingUsers, PowerLaw, simulate_counts, simulate_leaving
+from ultr_core.users import (
+    ClickLog,
+    LeavingUsers,
+    PowerLaw,
+    degree_of_relevance,
+    simulate_counts,
+    simulate_leaving,
+)
 from ultr_core.users.leaving import leave_after_clicks
 from ultr_core.users.registry import AffineUsers
 from ultr_core.users.simulation import Sessions, simulate_sessions
@@ -129,6 +137,7 @@ def simulate_own_log(
     rankers: int = 1,
     sessions: bool = False,
     pairs: Limit | None = None,
+    by_grade: bool = False,
 ) -> OwnClicks:
     """Let users of ``settings`` click on the rankings of production rankers.
 
@@ -136,6 +145,8 @@ def simulate_own_log(
     equal share of the query draws, so that with two or more there are rank changes to harvest. The
     number of draws is such that ``settings.clicks`` clicks are expected in all. ``sessions`` keeps
     every event instead of counts. ``pairs`` is the most that each ranker may be trained on.
+    ``by_grade``: users click a document the more often the higher its grade, by its
+    `degree_of_relevance`, instead of by whether it is relevant.
 
     Raises InputError for a number of rankers outside the range 1 to ``MOST_RANKERS``, lists that
     are cut or vary, a corpus without a query that has relevant and irrelevant documents, or more
@@ -144,7 +155,9 @@ def simulate_own_log(
     require_usual(settings, LOGGER_FIELD, SHOWN_FIELD)
     rankers = whole_in_range(rankers, "The number of rankers", 1, MOST_RANKERS)
     threshold, notice = propose_relevance_threshold((corpus,), settings.relevant_grade)
-    relevance = corpus.relevance(threshold)
+    relevance: NDArray[Any] = corpus.relevance(threshold)
+    if by_grade:
+        relevance = degree_of_relevance(corpus.grades)
     users = click_model(settings)
     logs, events, shown = [], [], []
     for number in range(rankers):
@@ -170,7 +183,7 @@ def simulate_own_log(
 def _clicks_on(
     ranks: NDArray[np.int32],
     corpus: Corpus,
-    relevance: NDArray[np.bool_],
+    relevance: NDArray[Any],
     users: AffineUsers,
     clicks: float,
     seed: np.random.SeedSequence,

@@ -69,6 +69,10 @@ SMALL_CASES: Mapping[str, Mapping[str, Enumerated]] = MappingProxyType(
             "too-flat": replace(_ON_POSITION, assumed=TOO_FLAT),
             "propensity": _ON_POSITION,
         },
+        "learners": {
+            "naive": replace(_ON_POSITION, estimator="naive"),
+            "propensity": _ON_POSITION,
+        },
     }
 )
-"""By name of a study of a repair and by method of it."""
+"""By name of a study of a repair and by method; those of "learners" are of every learner."""

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ultr_core.studies.losses import DEFAULT_LOSS, LOSSES, Loss, find_loss
     from ultr_core.studies.reading import (
         guarded_method,
+        left_out_words,
         pays_from,
         read_study,
         repair_headline,
@@ -88,6 +89,7 @@ __all__ = [
     "find_loss",
     "guarded_method",
     "judge",
+    "left_out_words",
     "load_shipped",
     "open_journal",
     "open_runner",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from types import MappingProxyType
 from typing import Any
 
@@ -16,10 +16,20 @@ from numpy.typing import NDArray
 from ultr_core.corpus.ranking import rank_documents
 from ultr_core.curve_values import Values, curve_text
 from ultr_core.lab.logs import Logs, simulate_logs
-from ultr_core.lab.methods import LOG_FIELDS, METHODS, WEIGHTED_FIELDS, Method, stage
+from ultr_core.lab.methods import (
+    LEARNER_METHODS,
+    LOG_FIELDS,
+    METHODS,
+    WEIGHTED_FIELDS,
+    WORLD_FIELDS,
+    Method,
+    stage,
+)
 from ultr_core.lab.training import train_method
+from ultr_core.lab.trees import TREE_METHODS, Grown, grow, grow_on_labels
 from ultr_core.lab.world import World
 from ultr_core.learners.blas_threads import one_blas_thread
+from ultr_core.learners.trees import LABEL, TREES, has_lightgbm
 from ultr_core.settings import PARAMETERS, Settings
 from ultr_core.studies.losses import test_losses
 from ultr_core.studies.skip_above import agreement_with, train_skip_above
@@ -56,9 +66,61 @@ def _elsewhere(key: str, method: str, label: str, words: str, **changes: Any) ->
     return Elsewhere(**{**known, **named}, changes=tuple(changes.items()))
 
 
+_GROWN_LIKE = 10  # fits of the ranking SVM that trees take as long as
+
+
+@dataclass(frozen=True)
+class OfTrees(Method):
+    """A method that grows trees, for which it needs LightGBM.
+
+    grown: on the clicks of a draw, or without clicks.
+    """
+
+    grown: Callable[[World, Settings, int, Logs | None], Grown] = field(kw_only=True)
+
+    @property
+    def learns_from_clicks(self) -> bool:
+        """Whether it changes from one click log to the next."""
+        return self.fields != WORLD_FIELDS
+
+    @property
+    def candidates(self) -> int:
+        """As many fits of the ranking SVM as take as long."""
+        return _GROWN_LIKE * max(super().candidates, 1)
+
+
+def _with_trees(key: str) -> OfTrees:
+    """The method of the comparison whose estimator feeds the trees with that key."""
+    fed = METHODS[TREE_METHODS[key]]
+    known = {each.name: getattr(fed, each.name) for each in fields(Method)}
+    named = {
+        "key": key,
+        "label": f"{fed.label}, {TREES}",
+        "description": f"{fed.label}, with regression trees instead of a linear ranker.",
+    }
+
+    def grown(world: World, settings: Settings, draw: int, logs: Logs | None) -> Grown:
+        assert logs is not None
+        return grow(world, settings, draw, key, logs)
+
+    return OfTrees(**{**known, **named}, grown=grown)
+
+
+SKYLINE_OF_TREES = OfTrees(
+    "skyline-trees",
+    "Skyline of trees",
+    "Regression trees grown on all training labels.",
+    WORLD_FIELDS,
+    grown=lambda world, *_: grow_on_labels(world),
+)
+
+
 STUDY_METHODS: Mapping[str, Method] = MappingProxyType(
     {
         **METHODS,
+        **LEARNER_METHODS,
+        **{key: _with_trees(key) for key in ("naive-trees", "propensity-trees")},
+        SKYLINE_OF_TREES.key: SKYLINE_OF_TREES,
         SKIP_ABOVE: Method(
             SKIP_ABOVE,
             "Skip-above preferences",
@@ -100,7 +162,19 @@ STUDY_METHODS: Mapping[str, Method] = MappingProxyType(
         },
     }
 )  # fmt: skip
-"""The methods of the comparison, the baseline of the paper's introduction, and variants."""
+"""The methods of the comparison, some with other learners, the baseline of the paper's
+introduction, and variants."""
+
+
+def learner_label(method: str) -> str:
+    """What readers call the learner of a method of a study."""
+    found = STUDY_METHODS[method]
+    return LABEL if isinstance(found, OfTrees) else found.learner.label
+
+
+def can_run(method: str) -> bool:
+    """Whether the packages that a method needs are installed."""
+    return not isinstance(STUDY_METHODS[method], OfTrees) or has_lightgbm()
 
 
 def settings_of(method: str, settings: Settings) -> Settings:
@@ -176,7 +250,8 @@ class CellResult:
         key: the cell's key.
         losses: test loss by key of ``LOSSES``.
         agreement: mean Kendall's tau with the production ranking on the test queries.
-        cost, clip, gap: C and tau chosen by validation, and the relative duality gap of the fit.
+        cost, clip, gap: C (for trees, their number) and tau chosen by validation, and the relative
+            duality gap of the fit.
         clicks, query_draws: size of the training log.
         noise_share: share of its clicks on irrelevant documents.
         seconds, peak_mib: time and memory used; the only values that differ from run to run.
@@ -262,6 +337,9 @@ def _run(world: World, cell: Cell, logs: Logs | None, started: float) -> CellRes
 
 def _fit(world: World, cell: Cell, logs: Logs | None) -> _Fit:
     method, test = STUDY_METHODS[cell.method], world.splits.test
+    if isinstance(method, OfTrees):
+        grown = method.grown(world, cell.settings, cell.draw, logs)
+        return _Fit(grown.ranker.score(test), grown.ranker.trees, grown.clip, 0.0)
     if method.ranker is not None:
         ranker = method.ranker(world)
         return _Fit(ranker.score(test), ranker.cost, 0.0, ranker.certificate.gap)

@@ -9,8 +9,9 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from ultr_core.curve_values import CURVES
+from ultr_core.learners.trees import TREES
 from ultr_core.settings import Settings
-from ultr_core.studies.cells import SKIP_ABOVE, Cell, cell_of
+from ultr_core.studies.cells import SKIP_ABOVE, SKYLINE_OF_TREES, Cell, can_run, cell_of
 
 GRID_VERSION = 2
 """Raised whenever the meaning of a grid, a stage, a random stream or a choice of C changes."""
@@ -38,6 +39,8 @@ class Study:
             the weighted ranker.
         repaired_by: methods from later work that repair what the study breaks.
         read_at: where on the x axis such a study is read and judged.
+        by_learner: whether its methods are pairs of a learner and the weights it is given.
+        shipped_alone: whether its cells are shipped in a file of its own.
     """
 
     name: str
@@ -53,6 +56,8 @@ class Study:
     cause: str = ""
     repaired_by: tuple[str, ...] = ()
     read_at: float = 0.0
+    by_learner: bool = False
+    shipped_alone: bool = False
 
     @property
     def is_map(self) -> bool:
@@ -66,7 +71,7 @@ class Study:
             return "figures"
         if self.is_map:
             return "maps"
-        return "repairs" if self.repaired_by and self.name != "few-clicks" else self.name
+        return "repairs" if self.repaired_by and not self.shipped_alone else self.name
 
     @property
     def curves(self) -> tuple[str, ...]:
@@ -120,17 +125,24 @@ class Plan:
             changes[self.study.series_field] = series
         return self.base.with_values(**changes)
 
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Methods that cannot be run here for lack of a package."""
+        return tuple(method for method in self.study.methods if not can_run(method))
+
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
         """All cells in grid order: by draw, then point, then method; each once.
 
         Going through all points before the next draw shows the whole curve early.
         """
+        left_out = self.left_out
         ordered = (
             cell_of(method, point.settings, draw)
             for draw in range(self.base.draws)
             for point in self.points
             for method in self.study.methods
+            if method not in left_out
         )
         return tuple({cell.key: cell for cell in ordered}.values())
 
@@ -141,6 +153,9 @@ def _both(quick: Values, paper: Values) -> Mapping[Scale, Values]:
 
 _DEFAULT_USERS = MappingProxyType({"eta": 1.0, "assumed_eta": 1.0, "eps_minus": 0.1})
 _OF_REPAIRS = _both((1_000, 9_000, 45_000), (1_000, 9_000, 45_000, 170_000))
+_LEARNERS = ("", "-softmax", "-squared", "-logistic", f"-{TREES}")
+"""What the keys of methods with these learners end with; the first has the ranking SVM."""
+
 _STEPS = tuple(0.25 * k for k in range(9))  # 0, 0.25, ..., 2
 
 STUDIES: Mapping[str, Study] = MappingProxyType(
@@ -205,7 +220,7 @@ STUDIES: Mapping[str, Study] = MappingProxyType(
                     "production", "naive", "propensity", "clipped", "direct", "doubly-robust",
                     "skyline",
                 ),
-                repaired_by=("direct", "doubly-robust"), read_at=1_000,
+                repaired_by=("direct", "doubly-robust"), read_at=1_000, shipped_alone=True,
             ),
             *(
                 Study(
@@ -265,6 +280,18 @@ STUDIES: Mapping[str, Study] = MappingProxyType(
                 ),
                 repaired_by=("two-towers-additive", "two-towers-product", "propensity"),
                 read_at=45_000,
+            ),
+            Study(
+                "learners", None, "6, later work", "Learning with other losses, and with trees",
+                ("clicks",), None, _DEFAULT_USERS, _OF_REPAIRS,
+                methods=(
+                    "production",
+                    *(f"naive{learner}" for learner in _LEARNERS),
+                    *(f"propensity{learner}" for learner in _LEARNERS),
+                    "skyline", SKYLINE_OF_TREES.key,
+                ),
+                repaired_by=tuple(f"propensity{learner}" for learner in _LEARNERS),
+                read_at=45_000, by_learner=True, shipped_alone=True,
             ),
         )
     }

@@ -8,7 +8,7 @@ from math import inf
 from ultr_core.curve_values import CURVES
 from ultr_core.risk import NO_INTERVAL, Estimate, interval_over_draws, plus_minus
 from ultr_core.settings import PARAMETERS, SHOWN_FIELD
-from ultr_core.studies.cells import STUDY_METHODS
+from ultr_core.studies.cells import SKYLINE_OF_TREES, STUDY_METHODS, learner_label
 from ultr_core.studies.curves import FIXED_METHODS, StudyResult
 from ultr_core.studies.grids import BASE_FIELDS, Plan, Point, Study
 from ultr_core.users import USERS
@@ -169,10 +169,17 @@ def _read_learning_curve(result: StudyResult, points: list[Point]) -> str:
 
 
 def repair_headline(result: StudyResult, point: Point) -> str:
-    """How many clicks the best repair needs to pay off at a point, and what it beats there."""
+    """How many clicks the best repair needs to pay off at a point, and what it beats there.
+
+    Of a study by learner: which learners the weights help, and which learner is best with them.
+    """
     best = best_repair(result, point)
     if best is None:
         return _ON_ONE_LOG if result.plan.base.draws < 2 else _NOT_YET
+    if result.plan.study.by_learner:
+        return (
+            f"With {point.x:,.0f} clicks {_helped(result, point)}; {_leading(result, point, best)}."
+        )
     clicks, label, start = f"{point.x:,.0f}", _spoken(best), pays_from(result, best)
     verdict = _verdict(result, point, best, short=start is not None)
     if start is not None:
@@ -185,6 +192,43 @@ def repair_headline(result: StudyResult, point: Point) -> str:
     ]
     other = f"; {_spoken(min(pays)[1])} needs {min(pays)[0]:,.0f}" if pays else ""
     return f"With {clicks} clicks {label} {verdict}{other}."
+
+
+def gains_by_learner(result: StudyResult, point: Point) -> dict[str, Estimate]:
+    """How much weights lower the loss of each learner at a point, paired by log.
+
+    Keys are labels of learners; a learner without two finished logs is left out.
+    """
+    study = result.plan.study
+    gains = {}
+    for broken, repair in zip(broken_methods(study), study.repaired_by, strict=True):
+        found = list(result.excess((broken, point), (repair, point)).values())
+        if len(found) > 1:
+            gains[learner_label(repair)] = interval_over_draws(found)
+    return gains
+
+
+def _helped(result: StudyResult, point: Point) -> str:
+    """Which learners surely gain or lose by weights."""
+    sides = [gain.side for gain in gains_by_learner(result, point).values()]
+    for side, verb in ((1, "helps"), (-1, "hurts")):
+        if sides and set(sides) == {side}:
+            return f"weighting {verb} all learners"
+    if 1 in sides and -1 in sides:
+        return "weighting helps some learners and hurts others"
+    for side, verb in ((1, "helps"), (-1, "hurts")):
+        if side in sides:
+            return f"weighting {verb} some learners"
+    return "weighting does not clearly help any learner"
+
+
+def _leading(result: StudyResult, point: Point, best: str) -> str:
+    """The weighted learner that surely leads all others, if one does."""
+    repairs = result.plan.study.repaired_by
+    others = [key for key in repairs if key != best and len(result.losses(key, point)) > 1]
+    if all(_side(result, point, other, best) > 0 for other in others):
+        return f"best: {in_sentence(learner_label(best))}"
+    return "no learner is clearly best"
 
 
 def pays_from(result: StudyResult, repair: str) -> float | None:
@@ -275,7 +319,11 @@ def _listed(names: list[str]) -> str:
 def _read_repair(result: StudyResult) -> str:
     study = result.plan.study
     read, last = result.point(study.read_at), result.plan.points[-1]
-    names = {key: STUDY_METHODS[key].label for key in study.methods if key not in FIXED_METHODS}
+    names = {
+        key: STUDY_METHODS[key].label
+        for key in study.methods
+        if key not in FIXED_METHODS and result.losses(key, read)
+    }
     at_read, at_last = (
         "; ".join(f"{name} {_value(result, key, point)}" for key, name in names.items())
         for point in (read, last)
@@ -283,9 +331,16 @@ def _read_repair(result: StudyResult) -> str:
     further = "" if last == read else f" With {last.x:,.0f} clicks: {at_last}."
     return (
         f"{repair_headline(result, read)} {_measure(result).capitalize()}: {at_read}; production "
-        f"{result.level('production'):.2f}; full information {result.level('skyline'):.2f}."
-        f"{further}"
+        f"{result.level('production'):.2f}; full information {result.level('skyline'):.2f}"
+        f"{_of_trees(result)}.{further}"
     )
+
+
+def _of_trees(result: StudyResult) -> str:
+    """The level of trees that see all labels, where a study has it."""
+    has = SKYLINE_OF_TREES.key in result.plan.study.methods
+    level = result.level(SKYLINE_OF_TREES.key) if has else None
+    return "" if level is None else f"; {in_sentence(SKYLINE_OF_TREES.label)} {level:.2f}"
 
 
 def _where_ahead(result: StudyResult, points: list[Point]) -> str:
@@ -404,6 +459,15 @@ def settings_words(plan: Plan) -> str:
     lists = [] if first.shown == SHOWN_FIELD.default else [f"lists of {first.shown}"]
     return ", ".join(
         [*examination, *noise, *leaving, *lists, f"{_span(plan, 'clicks')} clicks", logs]
+    )
+
+
+def left_out_words(plan: Plan) -> str:
+    """Which rankers of a plan cannot be trained here, and what they need; empty if all can."""
+    if not plan.left_out:
+        return ""
+    return (
+        "Trees are left out, because the package LightGBM is not installed (pip install lightgbm)."
     )
 
 

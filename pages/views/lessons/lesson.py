@@ -258,6 +258,13 @@ def _open(door: Door, settings: Settings) -> None:
     st.link_button(door.button, door.address(settings), icon=":material/open_in_new:")
 
 
+def _acting(lesson: Lesson) -> str:
+    """Which settings of the reader affect a lesson."""
+    if lesson.shipped:
+        return "No other setting affects it."
+    return "Only the corpus and the seed, under More settings, affect it."
+
+
 def world_words(lesson: Lesson, settings: Settings) -> str:
     """The lesson's world, before anybody moves a control in vain."""
     users = USERS[lesson.users]
@@ -267,6 +274,5 @@ def world_words(lesson: Lesson, settings: Settings) -> str:
         fixed.append(f"users: {users.label}")
     return (
         f":small[:material/tune: This lesson has its own settings: {', '.join(fixed)}; "
-        f"{lesson.traffic(settings)}. Only the corpus and the seed, under More settings, affect "
-        "it.]"
+        f"{lesson.traffic(settings)}. {_acting(lesson)}]"
     )

@@ -12,11 +12,6 @@ from pages.views.lessons import lesson, plan, state
 from ultr_core.jobs.lessons import LESSON, LESSON_PART
 from ultr_core.lessons import GLOSSARY, LESSONS
 
-_ONE_ROW = """<style>@media (max-width: 430px) {
-  .st-key-lesson button { min-width: 0; padding-inline: 0.45rem }
-}</style>"""
-"""On a phone the last lessons would be alone in a second row."""
-
 
 def show(page: PageContext) -> None:
     """Choose a part, and within the lessons one of them."""
@@ -35,7 +30,6 @@ def show(page: PageContext) -> None:
 
 def _choose() -> tuple[int, DeltaGenerator]:
     """The number of the lesson, and the place of the line on what is done."""
-    st.html(_ONE_ROW)
     choice, done = st.columns([0.6, 0.4], vertical_alignment="center")
     with choice:
         number = int(choose(LESSON, label_visibility="collapsed"))

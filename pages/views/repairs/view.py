@@ -10,7 +10,7 @@ from pages.app import lecture
 from pages.app.context import PageContext, require_lab
 from pages.app.field_control import choose
 from pages.app.frame import Draw, offer_files, show_chart, show_figure, theme
-from pages.app.markdown import show_error, whole_equations
+from pages.app.markdown import show_error, show_note, whole_equations
 from pages.app.registry import PROOFS, RUN
 from pages.app.slots import Slot
 from pages.views.repairs.words import (
@@ -51,6 +51,7 @@ from ultr_core.studies import (
     describe_world,
     guarded_method,
     judge,
+    left_out_words,
     load_shipped,
     repair_headline,
     settings_words,
@@ -64,12 +65,13 @@ SWITCH = {
     "wrong-curve": "wrong-curve",
 }  # fmt: skip
 """By break: the switch of the Proofs that breaks the same."""
+JUDGED = "Judged by 95% intervals, paired by click log"
 COMPARED = (
-    "Judged by 95% intervals, paired by click log. “Needs”: the fewest clicks tried at which, and "
-    "above which, the repair beats every unrepaired ranker"
+    f"{JUDGED}. “Needs”: the fewest clicks tried at which, and above which, the repair beats every "
+    "unrepaired ranker"
 )
 """What the verbs of the headline mean; the same words as `compare`."""
-WIDTHS, WIDTHS_IN_LECTURE = (305, 145), (365, 172)
+WIDTHS, WIDTHS_IN_LECTURE = (255, 145), (365, 172)
 """Pixels of the boxes of result and clicks: all choices are in one row, at 1280 pixels and in a
 lecture at 1920."""
 BELIEVING = {"wrong-curve": ("too-steep", "too-flat")}
@@ -103,6 +105,8 @@ def show(page: PageContext) -> None:
     result = shipped_result(name, LOSS) if view == SHIPPED else _computed(lab, plan)
     if view == COMPUTED:
         with status:
+            if left_out := left_out_words(plan):
+                show_note(left_out)
             run_button(lab, plan)
     headline.place().markdown(_headline(result, clicks))
     if result is not None:
@@ -156,7 +160,9 @@ def _headline(result: StudyResult | None, clicks: float) -> str:
     if result is None:
         return "**Nothing has been computed yet. Run it to see the rankers.**"
     so_far = "" if result.complete else "So far: "
-    compared = f" ({COMPARED}.)" if result.plan.base.draws > 1 else ""
+    compared = ""
+    if result.plan.base.draws > 1:
+        compared = f" ({JUDGED if result.plan.study.by_learner else COMPARED}.)"
     return f"**{so_far}{repair_headline(result, result.point(clicks))}**{compared}"
 
 
@@ -179,11 +185,12 @@ def _guard(lab: Lab, study: Study, settings: Settings) -> None:
 def _details(name: str, result: StudyResult | None) -> None:
     """The curve over all numbers of clicks, claims, every fraction, and the other breaks."""
     if result is not None:
-        st.subheader("With fewer and more clicks")
-        draw = partial(study_figure, result)
-        show_figure(draw)
-        if cut := cut_words(draw(theme=theme()), result):
-            st.markdown(cut)
+        if not result.plan.study.by_learner:  # whose curves would lie upon each other
+            st.subheader("With fewer and more clicks")
+            draw = partial(study_figure, result)
+            show_figure(draw)
+            if cut := cut_words(draw(theme=theme()), result):
+                st.markdown(cut)
         st.markdown(whole_equations(_made(result)))
         claims_section(judge(result), "Claims from later work")
     st.subheader("The enumeration in full")

@@ -38,6 +38,7 @@ LINE = {
     "leaving": ("propensity", ("hindsight", "hindsight-doubly-robust")),
     "cut": ("propensity", ("replace-last", "doubly-robust")),
     "wrong-curve": ("too-steep", ("propensity",)),
+    "learners": ("naive", ("propensity",)),
 }
 """By break: the method that the line below the pictures begins with, and those that follow."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -23,6 +24,7 @@ from ultr_core.figures import evidence_figure
 from ultr_core.inspection import Inspection, JoinedLog, Sees, inspect_together, unshown_candidates
 from ultr_core.jobs.your_data import JUDGE, JUDGED_AT, JUDGED_WHOLE, asked_method
 from ultr_core.own_data.evaluation import (
+    GRADED,
     INTERVALS_ARE_FOR,
     MEAN_RANK_BY_GRADES,
     NDCG_CUTOFF,
@@ -214,12 +216,14 @@ def _tables(found: Evaluation) -> None:
     true = found.true
     if true is None:
         return
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"From the grades": "Risk, queries counted as in the log", "Value": true.risk_of_log},
         {"From the grades": "Risk, each query counted once", "Value": true.risk},
+        {"From the grades": GRADED.capitalize(), "Value": true.graded_risk_of_log},
         {"From the grades": MEAN_RANK_BY_GRADES.capitalize(), "Value": true.mean_rank},
         {"From the grades": f"NDCG@{NDCG_CUTOFF}", "Value": true.ndcg.value},
     ]
+    rows = [row for row in rows if row["Value"] is not None]
     show_rows(
         [{**row, "Value": f"{row['Value']:.3f}"} for row in rows],
         key=BY_GRADES, alt="Quality from the grades", saved=rows,

@@ -23,12 +23,12 @@ from ultr_core.figures import (
     trained_rankers,
 )
 from ultr_core.figures.estimates import EDGE, MARGIN
-from ultr_core.figures.studies import STYLES
-from ultr_core.figures.style import NEUTRAL_STYLES, REPAIR_STYLES
+from ultr_core.figures.style import NEUTRAL_STYLES, REPAIR_STYLES, STUDY_STYLES
 from ultr_core.lab import METHODS
 from ultr_core.risk.by_rank import RankTest
 from ultr_core.settings import Settings
 from ultr_core.studies import FIXED_METHODS, STUDIES
+from ultr_core.studies.cells import learner_label
 
 
 def family_rows(count: int = 6) -> pd.DataFrame:
@@ -202,10 +202,14 @@ SOLID |= {"triangle-right", "cross"}
 
 
 def test_marks_of_a_study_differ_without_colour_and_none_is_thin() -> None:
-    assert {style.shape for style in STYLES.values()} <= SOLID
+    assert {style.shape for style in STUDY_STYLES.values()} <= SOLID
     for study in STUDIES.values():
-        shapes = [STYLES[key].shape for key in study.methods if key not in FIXED_METHODS]
-        assert len(set(shapes)) == len(shapes), study.name
+        marks = [
+            (learner_label(key) if study.by_learner else "", STUDY_STYLES[key].shape)
+            for key in study.methods
+            if key not in FIXED_METHODS
+        ]
+        assert len(set(marks)) == len(marks), study.name
 
 
 def test_the_script_that_draws_while_a_slider_moves_draws_as_the_charts_do() -> None:

@@ -97,6 +97,7 @@ def test_a_lesson_says_what_counts_in_it(lesson: Lesson) -> None:
         "leaving": ["45,000 clicks, in one log"],
         "towers": ["45,000 clicks, in one log"],
         "gate": ["200 click logs of about 1,000 clicks"],
+        "learners": ["4 click logs of about 45,000 clicks", "beforehand"],
     }.get(lesson.key, ["170,000 clicks, in one log"])
     assert all(part in words for part in expected)
 

@@ -55,7 +55,7 @@ def fields(text: str) -> set[str]:
 
 
 def test_lessons_are_as_many_as_fit_a_row_and_named_once() -> None:
-    assert 6 <= len(LESSONS) <= 14
+    assert 6 <= len(LESSONS) <= 15
     assert len(BY_KEY) == len({lesson.title for lesson in LESSONS}) == len(LESSONS)
     assert list(LESSON.options) == [str(n) for n in range(1, len(LESSONS) + 1)]
 
@@ -172,6 +172,10 @@ def test_answers_agree_with_closed_forms(found: dict[str, Found], lab: Lab) -> N
     off = TowerCase("product", curved=CURVED).off("perfect")[-1]
     assert answer("towers") == pytest.approx(np.exp(-off))
     assert answer("gate") == pytest.approx(0.4 * 2.8070338 - 0.9)
+    learners = found["learners"].numbers
+    assert answer("learners") == pytest.approx(
+        learners["weighted"] + learners["naive_trees"] - learners["naive"]
+    )
     learned = found["learning"].numbers
     way = learned["production"] - learned["naive"]
     whole = learned["production"] - learned["skyline"]

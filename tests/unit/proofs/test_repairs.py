@@ -77,8 +77,14 @@ def test_every_break_has_a_repair_that_keeps_all_pairs_and_a_method_that_does_no
     for name, cases in SMALL_CASES.items():
         study = STUDIES[name]
         trained = {key for key in study.methods if key not in FIXED_METHODS}
-        assert set(cases) == trained
-        assert all(cases[key].wrong_pairs == 0 for key in study.repaired_by)
+        own = study.repaired_by
+        if study.by_learner:  # whatever the learner, its estimator is that of the ranking SVM
+            trained = {STUDY_METHODS[key].estimator.key for key in trained}
+            assert trained == {case.estimator for case in cases.values()}
+            own = ("propensity",)
+        else:
+            assert set(cases) == trained
+        assert all(cases[key].wrong_pairs == 0 for key in own)
         assert max(case.wrong_pairs for case in cases.values()) > 0
     assert all(entry.repair for entry in BREAKS.values())
 

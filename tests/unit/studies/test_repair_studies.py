@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from scipy.special import stdtrit
 
@@ -20,8 +22,10 @@ from ultr_core.figures.repairs import repair_figure
 from ultr_core.lab import METHODS, build_world, simulate_logs, train_method
 from ultr_core.lab import test_risk as known_risk
 from ultr_core.lab.training import click_data, informed, select
-from ultr_core.learners import LinearModel
+from ultr_core.lab.trees import train_trees
+from ultr_core.learners import LEARNERS, LinearModel, trees
 from ultr_core.learners.relevance import Shown, fit_relevance
+from ultr_core.propensity import Targets
 from ultr_core.risk import Estimate, interval_over_draws, plus_minus
 from ultr_core.settings import Settings
 from ultr_core.studies import (
@@ -34,6 +38,7 @@ from ultr_core.studies import (
     StudyResult,
     cell_of,
     judge,
+    left_out_words,
     pays_from,
     read_study,
     repair_headline,
@@ -42,7 +47,7 @@ from ultr_core.studies import (
     shipped_result,
 )
 from ultr_core.studies.cells import settings_of
-from ultr_core.studies.reading import best_repair, broken_methods
+from ultr_core.studies.reading import best_repair, broken_methods, gains_by_learner
 
 RANKS = LOSSES["sum-of-ranks"]
 
@@ -102,7 +107,7 @@ def test_a_headline_names_whom_the_best_repair_surely_beats(name: str) -> None:
         made_up(name, lambda *place: 11.0 + 0.1 * place[2]), result.plan.points[0]
     )
     assert not re.search(r"\bbeats|\bloses|\bpays", level)
-    assert set(broken_methods(study)) | set(study.repaired_by) | {"production", "skyline"} == set(
+    assert set(broken_methods(study)) | set(study.repaired_by) | {*FIXED_METHODS} >= set(
         study.methods
     )
 
@@ -342,7 +347,7 @@ def test_the_numbers_of_a_claim_name_rankers_by_their_labels() -> None:
 def test_the_shipped_study_is_complete_and_says_which_world_it_is(name: str) -> None:
     result = shipped_result(name, RANKS)
     assert result.complete
-    assert result.plan.base.draws >= 10
+    assert result.plan.base.draws >= (4 if result.plan.study.by_learner else 10)
     told = settings_words(result.plan)
     assert ("η" in told) == (not name.startswith("trust"))
     assert ("lists of 10" in told) == (name == "cut")
@@ -399,3 +404,85 @@ def test_the_guide_has_the_shipped_numbers_of_lists_of_ten() -> None:
         for key in methods[2:]
     }
     assert gains == {"replace-last": 0, "mixture": 1, "plackett-luce": 1, "doubly-robust": 1}
+
+
+def by_learner(method: str, point: Point, draw: int) -> float:
+    """Weights surely gain 1 for all learners; trees surely lead."""
+    fixed = {"production": 13.0, "skyline": 10.0, "skyline-trees": 9.0}
+    if method in fixed:
+        return fixed[method]
+    naive, trees = method.startswith("naive"), method.endswith("trees")
+    return 10.5 + naive - trees + 0.01 * (draw - 2) * (1 + naive)
+
+
+def unsettled(method: str, point: Point, draw: int) -> float:
+    """Weights gain in some logs what they lose in others."""
+    return 11.0 + 0.2 * (draw - 2) * (1 if method.startswith("naive") else -1)
+
+
+def test_a_study_by_learner_says_whom_weights_help_and_who_leads() -> None:
+    study = STUDIES["learners"]
+    whole = made_up("learners", by_learner)
+    point = whole.point(study.read_at)
+    gains = gains_by_learner(whole, point)
+    assert list(gains) == [*(each.label for each in LEARNERS.values()), trees.LABEL]
+    assert [gain.value for gain in gains.values()] == pytest.approx([1.0] * 5)
+    opposite = made_up("learners", lambda *place: 22.0 - by_learner(*place))
+    mixed = made_up(
+        "learners", lambda *place: by_learner(*place) + 2.0 * (place[0] == "propensity")
+    )
+    level = made_up("learners", unsettled)
+    said = [repair_headline(each, point) for each in (whole, opposite, mixed, level)]
+    assert mentions(said[0], "helps", "all", "trees") and mentions(said[1], "hurts", "all")
+    assert mentions(said[2], "helps", "hurts", "some", "trees")
+    assert not mentions(said[3], "trees") and not re.search(r"\bhelps|\bhurts", said[3])
+    rows = repair_figure(whole, point).rows
+    assert list(rows[rows["part"] == "rule"]["method"]) == [
+        "production", "skyline", "skyline-trees",
+    ]  # fmt: skip
+    marks = rows[rows["part"] == "ranker"]
+    assert set(marks.groupby("label").size()) == {2}
+    assert mentions(read_study(whole), "skyline", "trees", "9.00")
+
+
+def test_without_lightgbm_a_study_leaves_trees_out_and_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = made_up("learners", by_learner)
+    assert not whole.plan.left_out and not left_out_words(whole.plan)
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    plan = replace(whole.plan)
+    assert set(plan.left_out) == {"naive-trees", "propensity-trees", "skyline-trees"}
+    assert mentions(left_out_words(plan), "LightGBM", "pip install lightgbm")
+    assert not [cell.key for cell in plan.cells if "trees" in cell.key]
+    done = {cell.key: whole.done[cell.key] for cell in plan.cells}
+    part = StudyResult(plan, whole.loss, done, whole.world)
+    assert part.complete
+    point = part.point(plan.study.read_at)
+    assert "Trees" not in gains_by_learner(part, point)
+    assert "trees" not in read_study(part)
+    assert "skyline-trees" not in set(repair_figure(part, point).rows["method"])
+    # What was shipped is shown all the same.
+    assert "trees" in read_study(shipped_result("learners", RANKS))
+
+
+def test_trees_in_a_study_are_those_of_a_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trees, "MOST_TREES", trees.STEP)
+    settings = Settings(clicks=500, draws=2)
+    world = build_world(settings, lesson_splits())
+    keys = ("naive-trees", "propensity-trees", "skyline-trees")
+    cells = [cell_of(key, settings, 1) for key in keys]
+    naive, weighted, skyline = run_in_process(world, cells)
+    logs = simulate_logs(world, settings, 1)
+    for found, key in ((naive, keys[0]), (weighted, keys[1])):
+        trained = train_trees(world, settings, 1, key, logs)
+        assert found.losses["sum-of-ranks"] == pytest.approx(trained.test.risk, abs=1e-9)
+        assert (found.cost, found.clip) == (trained.cost, trained.clip)
+    assert cells[2].draw == 0 and skyline.clicks == 0
+    # As if all labels were clicks that count once.
+    labels = Targets(world.train.relevance.astype(float), np.ones(world.train.relevance.size))
+    grown = trees.fit_trees(world.splits.train, labels, trees=trees.STEP)
+    scores = grown.score(world.splits.test)
+    ranks = world.relevant_test_documents.ranks(scores)
+    risk = float(ranks.sum()) / world.splits.test.n_queries
+    assert skyline.losses["sum-of-ranks"] == pytest.approx(risk, abs=1e-9)

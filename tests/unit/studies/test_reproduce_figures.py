@@ -10,8 +10,8 @@ import vl_convert
 
 from tests.meaning import mentions
 from ultr_core.export.figure_files import to_svg
-from ultr_core.figures.studies import STYLES, cut_words, loss_range, study_figure
-from ultr_core.figures.style import INKS, Theme
+from ultr_core.figures.studies import cut_words, loss_range, study_figure
+from ultr_core.figures.style import INKS, STUDY_STYLES, Theme
 from ultr_core.settings import Settings
 from ultr_core.studies import LOSSES, STUDIES, Plan, StudyResult, cell_of
 from ultr_core.studies import CellResult as Result
@@ -129,7 +129,7 @@ def test_marks_of_several_rankers_at_one_place_stand_side_by_side_with_their_tru
         if "y2" in bar and bar["strokeWidth"] == 2  # leaders to names are thinner
     ]
     naive, weighted, clipped = (
-        sorted(bar["x"] for bar in bars if bar["stroke"] == STYLES[method].color)
+        sorted(bar["x"] for bar in bars if bar["stroke"] == STUDY_STYLES[method].color)
         for method in ("naive", "propensity", "clipped")
     )
     assert len(naive) == len(weighted) == len(clipped) == 5
