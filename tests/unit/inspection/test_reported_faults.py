@@ -169,9 +169,9 @@ def test_a_zero_propensity_is_refused_with_its_position_or_clipped_with_counts()
     found = inspect_curve([1, 0.5, 0]).finding("zeros")
     assert (found.severity, found.value) == ("stop", 1)
     assert "position 3" in found.sentence
-    with refused("", "rank 3", "1 click", "propensity of 0"):
+    with refused("", "rank 3", "1 click", 0):
         fit_from_log(corpus, log, curve, method="ips", cost=1.0)
-    with refused("", "rank 3", "1 click", "propensity of 1e-300"):
+    with refused("", "rank 3", "1 click", "1e-300"):
         fit_from_log(corpus, log, table_curve([1, 0.5, 1e-300]), method="ips", cost=1.0)
     joined = join_log(parse_log(log_of("q1,a,1,0", "q1,c,3,1")), corpus)
     stopped = inspect_together(joined, corpus, curve)

@@ -324,7 +324,7 @@ def test_a_click_at_propensity_0_is_told_in_the_readers_words(estimator: Estimat
         belief = Belief(TableCurve((1.0, 0.5, 0.0)), relevance=np.full(3, 0.5))
         estimator.weigh(log, belief).on_log(log)
     except InputError as error:
-        assert mentions(error, "rank 3", "2 clicks", "propensity of 0")
+        assert mentions(error, "rank 3", "2 clicks", 0)
 
 
 NOISE_BELOW = 0.125
