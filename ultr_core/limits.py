@@ -96,7 +96,10 @@ COLUMNS = Limit(
 """Of a table: click logs, curves, scores and weights."""
 
 LOG_PARTS = Limit(
-    500, "files", "each is kept open while it is read", "join them, or write larger parts"
+    500,
+    "files",
+    "each is kept open while the log is being read",
+    "join them, or write larger parts",
 )
 """Of one click log."""
 
@@ -298,7 +301,7 @@ UPLOADED_LOG_ROWS = Limit(
     "add up the rows for each query, document and position as impressions and clicks, or run the "
     "lab on your own computer",
 )  # fmt: skip
-"""Of a click log that a visitor uploads: a row takes some 90 bytes while it is read."""
+"""Of a click log that a visitor uploads: a row takes some 90 bytes while it is being read."""
 
 UPLOADED_DOCUMENTS = Limit(500_000, "documents", _KEPT, _BY_COMMAND)
 """Of a corpus that a visitor uploads; each takes some 240 bytes besides its features."""

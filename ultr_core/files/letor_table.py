@@ -75,7 +75,7 @@ class Table:
 
 
 class _Gathered:
-    """What the blocks of a file add up to while it is read."""
+    """What the blocks of a file add up to while it is being read."""
 
     def __init__(self, name: str, room: Room, read_id: ReadId) -> None:
         self.name, self.room, self.read_id = name, room, read_id

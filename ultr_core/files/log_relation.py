@@ -59,7 +59,7 @@ ADDED_AT_ONCE = 4_000_000
 """Rows of what pieces found that one statement adds up."""
 
 MOST_BUCKETS = 256
-"""Buckets that rows are split into; each takes memory while it is written."""
+"""Buckets that rows are split into; each takes memory while it is being written."""
 
 LONGEST_SHOWN = 1_000
 """Characters of a cell in a preview."""

@@ -149,7 +149,7 @@ class Exercise:
         return sum(self._is_wrong(text, numbers) for text in tries)
 
     def solution_is_due(self, tries: Sequence[str], numbers: Mapping[str, float]) -> bool:
-        """Whether enough tries were wrong to show the solution."""
+        """Whether there have been enough wrong tries to show the solution."""
         return self.wrong(tries, numbers) >= TRIES_BEFORE_SOLUTION
 
     def _is_wrong(self, text: str, numbers: Mapping[str, float]) -> bool:

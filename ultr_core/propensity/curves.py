@@ -328,7 +328,7 @@ def assemble_curve(
 
     The curve is not forced to fall where known ranks rise. click_rates: overall rate at each rank
     [K], needed for smoothing. Raises InputError if no chosen rank besides the reference has a ratio
-    above 0, naming the causes, or if smoothing lacks rates.
+    above 0 (the error names the causes), or if smoothing lacks rates.
     """
     chosen = options if options is not None else CurveOptions()
     values, weights = _chosen_ratios(estimate, chosen)

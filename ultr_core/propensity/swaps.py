@@ -191,7 +191,7 @@ def estimate_swaps(
     """p_r / p_k for each rank from a swap experiment.
 
     "landmark" is the paper's ratio: landmark document at r over landmark document at k. "pooled"
-    adds the click rates of the document that moved up to numerator and denominator; both have the
+    adds the click rates of the document that moved up to both parts of the ratio; both have the
     same ratio of expectations under the position model, and clicks on two documents in one
     presentation are treated as independent. Intervals come from the delta method or,
     given ``bootstrap_seed``, are percentiles of ``BOOTSTRAP_DRAWS`` resampled experiments.

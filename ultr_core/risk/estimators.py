@@ -112,8 +112,8 @@ def estimate_values(
     """Risks of many rankers without their spread, and differences of a few, by several estimators.
 
     Returns, for each estimator, the values of `estimate_risks`, float64 [rankers], and
-    `estimate_differences` of the pairs; equal to `judgements` up to the last digits, in a quarter
-    of the time.
+    `estimate_differences` of the pairs. They differ from `judgements` only by rounding, and take a
+    quarter of the time.
 
     ranks [rankers, documents]; numbers: one for each estimator, as in `estimate_risks`; pairs
     [pairs, 2]: each names two of the rankers. Raises InputError if `estimate_risks` does.

@@ -248,7 +248,8 @@ def noise_share(eps_plus: float, eps_minus: float, irrelevant_to_relevant: float
 
     ``irrelevant_to_relevant`` is A / B, the ratio of expected examined irrelevant to relevant
     documents; the two shares printed in Sections 7.1 and 7.4 both give 4.96. Raises InputError for
-    a probability outside [0, 1], a ratio that is negative or not finite, or if no click can happen.
+    a probability outside [0, 1] or a ratio that is negative or not finite, or if no click can
+    happen.
     """
     for name, value in (("eps_plus", eps_plus), ("eps_minus", eps_minus)):
         if not 0 <= number_or_nan(value) <= 1:

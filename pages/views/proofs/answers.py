@@ -76,7 +76,7 @@ def _swapped(walk: Walk, world: SmallWorld) -> str:
 def _bound(walk: Walk, world: SmallWorld) -> str:
     return (
         f"The weighted risk minus its constant, {_line(walk, 1)}, is at most the hinge loss, "
-        f"{_line(walk, 3)}, which is at most the slacks, {_line(walk, 4)}"
+        f"{_line(walk, 3)}, which is at most the sum of the slacks, {_line(walk, 4)}"
     )
 
 

@@ -257,7 +257,7 @@ class Bench:
     def make(self, stage: str, token: Hashable, maker: Callable[[], T]) -> T:
         """The result of a stage, made once for each ``token``; raises its InputError again.
 
-        A file at a path may vanish while it is read; that is an InputError as well.
+        A file at a path may vanish while it is being read; that is an InputError as well.
         """
 
         def made() -> T | InputError:
