@@ -153,7 +153,7 @@ TREE_NUMBERS = Limit(
 """Of a LightGBM model, its settings and lines included."""
 
 MODEL_FEATURES = Limit(
-    1_000_000, "features", "the name of each is checked on its own",
+    1_000_000, "features", "each name is checked on its own",
     "leave out features that no tree splits on",
 )  # fmt: skip
 """Of a LightGBM model."""

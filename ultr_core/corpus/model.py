@@ -132,7 +132,7 @@ class Corpus:
         return int(self.grades.max())
 
     def name_of_document(self, document: int) -> str:
-        """What messages call a document, by its number from 0, at the start of a sentence."""
+        """The name of a document for the start of a message, by its number from 0."""
         query = int(np.searchsorted(self.query_offsets, document, side="right")) - 1
         of_query = f"of query {quoted(self.query_ids[query])}"
         if self.document_ids is not None:

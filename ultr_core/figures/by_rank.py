@@ -650,8 +650,8 @@ STRIP, STRIP_WITH_NAME = 40, 66
 def rank_test_figure(tests: Mapping[str, RankTest], *, theme: Theme = "light") -> Figure:
     """Observed over predicted clicks by rank, as a strip for each fit of relevance.
 
-    Groups of ranks that reject the fit are red and have a cross. tests: by name of the fit; with
-    several, each name is above its strip.
+    Groups of ranks where the test rejects the fit are red and have a cross. tests: by name of the
+    fit; if there are several, each name is above its strip.
     """
     named = len(tests) > 1
     cells: list[dict[str, Any]] = [

@@ -258,7 +258,7 @@ def curve_risk_figure(
 
 
 def win_share_figure(result: LiveResult, *, theme: Theme = "light") -> Figure:
-    """Win shares, with exact intervals, of contests with decided queries: here and in the paper."""
+    """Win shares with exact intervals, of contests that have decided queries and of the paper's."""
     rows = [
         _wins(contest.opponent, f"Here, against {contest.label}", contest.test)
         for contest in result.contests

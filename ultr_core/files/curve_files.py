@@ -56,7 +56,7 @@ def write_context_curves(path: str | Path, curves: Mapping[str, Sequence[float]]
 
 
 def read_curves(path: str | Path) -> list[float] | dict[str, list[float]]:
-    """The values of one curve, or of each context's by its name; reads the file once.
+    """The values of one curve, or of each context's curve, by its name; reads the file once.
 
     Raises InputError if `read_curve_values` or `read_context_values` does.
     """

@@ -562,7 +562,7 @@ def _require_few_contexts(rows: UsableRows, columns: Mapping[str, str]) -> None:
     found = len(rows.texts.get("context", ()))
     if found > CONTEXTS.most:
         raise InputError(
-            f"The column {quoted(columns['context'])} has {found:,} different values, and at most "
+            f"The column {quoted(columns['context'])} has {found:,} different values, but at most "
             f"{CONTEXTS.most} contexts can have their own propensities; group the values, or leave "
             "the column out.",
             "columns",

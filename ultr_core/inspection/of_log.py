@@ -110,8 +110,8 @@ def _columns_not_used(log: PresentationLog) -> Seen | None:
     if few := log.perhaps_contexts:
         have, one = ("has", "it") if len(few) == 1 else ("have", "one of them")
         told += (
-            f" {in_words(few)} {have} few values; if users examine results differently in each, "
-            f"say that {one} is the context."
+            f" {in_words(few)} {have} few values; if users examine results differently for "
+            f"each value, say that {one} is the context."
         )
     if not log.perhaps_sessions:
         return Seen(len(names), "good", Remark(told, "context" if few else ""))
@@ -442,7 +442,8 @@ def _context_changes(log: PresentationLog) -> Seen | None:
         found.changes,
         f"{counted(found.changes, 'presentation has', 'presentations have')} rows in different "
         f"contexts{found.of_sample}, such as {presentation} ({one} and {other}). Each row uses the "
-        "propensities of its own context; if a presentation has only one, correct the column.",
+        "propensities of its own context; if a presentation has only one context, correct the "
+        "column.",
     )
 
 

@@ -105,8 +105,8 @@ _OUTPUTS = {
         _SCORES,
     ),
     "fold_scores_out": (
-        "score each query with a ranker trained without its fold, so that evaluate can judge the "
-        "ranker on the same clicks without optimistic bias",
+        "score each query with a ranker trained without the query's fold, so that evaluate can "
+        "judge the ranker on the same clicks without optimistic bias",
         _SCORES,
     ),
     "weights_out": ("write the weight of each clicked document as CSV", (".csv",)),

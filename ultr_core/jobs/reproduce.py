@@ -332,8 +332,8 @@ JOB = Job(
             "study", "", {name: name for name in (*STUDIES, *_GROUPS)},
             help=f"{', '.join(FIGURES)}: figures 1 to 4 of the paper; all: these four. "
             f"{', '.join(MAPS)}: sensitivity maps; maps: both. {', '.join(REPAIRS)}: what breaks "
-            "weighting and what repairs it, as on the Users and repairs page; repairs: these "
-            f"without {' and '.join(name for name in REPAIRS if name not in _OTHER_REPAIRS)}",
+            "weighting and what repairs it, as on the Users and repairs page; repairs: all of "
+            f"these except {' and '.join(name for name in REPAIRS if name not in _OTHER_REPAIRS)}",
         ),
     ),
     options=(

@@ -142,7 +142,7 @@ JOB = Job(
             "by_grade", "",
             help="users who look at a document with grade g click with probability ε₋ + (ε₊ − ε₋) "
             "(2^g − 1)/(2^G − 1), where G is the highest grade, instead of ε₊ if it is relevant; "
-            "evaluate then shows which risk such clicks estimate",
+            "evaluate then shows the risk that such clicks estimate",
         ),
     ),
     settings=setting_fields(*_SETTINGS, "curve", *_USERS, **_HELPS),

@@ -35,7 +35,7 @@ def swaps_of(world: World, settings: Settings, draw: int) -> SwapCounts:
     if isinstance(users, LeavingUsers):
         value = USERS_FIELD.shown(settings.users)
         raise InputError(
-            "Swaps are simulated for users whose clicks are independent, so nothing can be "
+            "Swaps are simulated only for users whose clicks are independent, so nothing can be "
             f"measured with {USERS_FIELD.label} = {value}; choose other users or methods.",
             USERS_FIELD.name,
         )

@@ -91,7 +91,7 @@ class Method:
     way; grower: grows trees on them in its own way. ranker: does not learn from clicks and belongs
     to the world. knows_logger: whether it is given the exposure of each document under the logger's
     distribution over lists, instead of that in the log. measured: what an experiment with the
-    users in a world lets it assume of them, for one draw; None for what the settings say.
+    users in a world lets it assume about them, for one draw; None for what the settings say.
     """
 
     key: str
@@ -189,8 +189,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "swap-ratio",
                 "Weighted by swap ratios",
-                "Propensity-weighted, with the ratios of a swap experiment with the same users as "
-                "propensities.",
+                "Propensity-weighted; the propensities are the ratios from a swap experiment with "
+                "the same users.",
                 LOG_FIELDS,
                 ESTIMATORS["ips"],
                 asked=True,

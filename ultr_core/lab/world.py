@@ -98,7 +98,7 @@ class World:
 
     @cached_property
     def logger_scores(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Scores by which the users' lists are sorted, on training and validation queries."""
+        """Scores by which the users' lists are sorted, for training and validation queries."""
         train, validation = (part.corpus for part in (self.train, self.validation))
         return self.production.ranker.score(train), self.production.ranker.score(validation)
 

@@ -44,7 +44,7 @@ def _gated_logs(settings: Settings) -> str:
 
 def _beforehand(settings: Settings) -> str:
     logs = measures.learners_result().plan.base.draws
-    return f"{logs} click logs of about {settings.clicks:,} clicks each, computed beforehand"
+    return f"{logs} click logs of about {settings.clicks:,} clicks each, simulated beforehand"
 
 
 def _live(settings: Settings) -> str:

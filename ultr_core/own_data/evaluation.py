@@ -132,7 +132,7 @@ class TrueQuality:
     risk_of_log: the same with each query as often as the log shows it. Estimates aim at queries as
     often as users ask them, of which the log is a sample, so that their intervals include the draw
     of queries and are wider than this risk needs. graded_risk_of_log: the same with (2^grade - 1) /
-    (2^G - 1) for relevance, which clicks by grade estimate; None if a grade is above
+    (2^G - 1) as relevance, which clicks by grade estimate; None if a grade is above
     ``HIGHEST_GRADE``. mean_rank: over all relevant documents, each once. ndcg: at ``NDCG_CUTOFF``,
     gain 2^grade - 1, with its rule. measures: others, by the names that ``ir_measures`` uses.
     relevant_grade: the grade from which on a document is relevant; queries_without_relevant: count
@@ -297,7 +297,8 @@ INTERVALS_ARE_FOR = (
 
 MEAN_RANK_BY_GRADES = "mean rank over the relevant documents for all queries, each counted once"
 GRADED = (
-    "risk with (2^grade − 1)/(2^G − 1) for relevance, G the highest grade, queries as in the log"
+    "risk with (2^grade − 1)/(2^G − 1) as relevance, where G is the highest grade; queries as in "
+    "the log"
 )
 
 _HINDSIGHT = ESTIMATORS["hindsight"]

@@ -177,7 +177,7 @@ def fit_trees_by_position_from_log(
 
     See `ultr_core.learners.trees_by_position`. The number of trees is chosen on held-out queries as
     in `fit_trees_from_log`. Raises InputError if `fit_from_log` does, for a log of clicks only, and
-    where LightGBM is not installed.
+    if LightGBM is not installed.
     """
     tell = progress if progress is not None else lambda text: None
     lightgbm()

@@ -99,9 +99,9 @@ def estimate_continuation(
     `simulate_leaving`). It assumes that users leave only after a click, with the same lambda after
     every click; nothing is assumed about examination, noise or relevance. Value: the ratio of the
     sums above; interval: Student's t from the spread of the queries' contributions, cut off at 0.
-    name_of: what messages call a document, at the start of a sentence.
+    name_of: gives the name of a document for the start of a message.
 
-    Raises InputError where lambda is not identified: in a log of clicks only, with lists that
+    Raises InputError if lambda is not identified: in a log of clicks only, with lists that
     change or that end at different ranks, with fewer than ``FEWEST_LATER`` clicks below another, or
     with fewer than ``FEWEST_QUERIES`` queries that compare users with and without a click.
     """
@@ -276,7 +276,7 @@ def _require_fixed_lists(log: ClickLog, name_of: Callable[[int], str]) -> None:
     of_rank = np.bincount(query * width + highest, shown, log.draws.size * width)
     replaced = partly & (of_rank[query * width + highest] >= drawn)
     first = int(np.argmax(replaced if replaced.any() else partly))
-    other = "shows another document" if replaced.any() else "is empty, as where lists were cut"
+    other = "shows another document" if replaced.any() else "is empty, as if lists were cut"
     raise _not_fixed(
         f"{name_of(first)} was shown in {shown[first]:,} of the {drawn[first]:,} presentations of "
         f"its query; in the others, position {highest[first]} {other}"
@@ -295,7 +295,7 @@ def _require_enough(later: int, queries: int) -> None:
     if later < FEWEST_LATER:
         raise InputError(
             f"The log has {counted(later, 'click')} below another click in the same presentation, "
-            f"and {FEWEST_LATER} are needed to estimate λ"
+            f"but {FEWEST_LATER} are needed to estimate λ"
             f"{'' if later else '; rows must be counted by clicks above'}.",
             "continuation",
         )

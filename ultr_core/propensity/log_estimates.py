@@ -47,8 +47,8 @@ class LogEstimate:
     estimate: ratios to the landmark. curve: after smoothing and fitting, relative to rank 1.
     rates: impressions and clicks at each rank, whatever was shown there. log: the log's sizes.
     intervals: what the intervals for the ratios treat as independent. notices: sentences about the
-    log, the estimate and the curve. lines: from swaps, which show trust bias; None for other
-    methods.
+    log, the estimate and the curve. lines: estimates from swaps that show trust bias; None
+    for other methods.
     """
 
     estimate: PropensityEstimate

@@ -52,7 +52,7 @@ class TrustLines:
     groups: int = 0
 
     def reach(self, level: float) -> float:
-        """Standard errors from a value to the ends of an interval that misses with this level."""
+        """How many standard errors an interval that misses at this level extends to each side."""
         quantile = 1.0 - level / 2.0
         return float(stdtrit(self.groups - 1, quantile) if self.groups else ndtri(quantile))
 
@@ -169,7 +169,8 @@ def trust_lines_by_group(sums: NDArray[np.int64], landmark: int) -> TrustLines:
     """The lines of `trust_lines`, with errors from leaving out one group of sessions at a time.
 
     sums: as `PresentationLog.swaps_by_group` gives them, [groups, 4, 2, ranks]. Rows of one session
-    may depend on each other in any way. A rank has a line only if it has one without each group.
+    may depend on each other in any way. A rank has a line only if it
+    still has one when any group is left out.
     """
     groups, total = sums.shape[0], sums.sum(axis=0)
     whole = trust_lines(_counts(total, landmark))

@@ -171,7 +171,7 @@ def _read_learning_curve(result: StudyResult, points: list[Point]) -> str:
 def repair_headline(result: StudyResult, point: Point) -> str:
     """How many clicks the best repair needs to pay off at a point, and what it beats there.
 
-    Of a study by learner: which learners the weights help, and which learner is best with them.
+    For a study by learner: which learners the weights help, and which learner is best with them.
     """
     best = best_repair(result, point)
     if best is None:
