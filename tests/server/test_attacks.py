@@ -173,10 +173,10 @@ def test_invented_addresses_and_sessions_store_nothing(running: Running) -> None
     finished(work())
 
 
-def test_a_million_names_get_few_addresses(running: Running) -> None:
+def test_many_names_get_few_addresses(running: Running) -> None:
     async def work() -> None:
         async with attacked(running) as (attacker, _):
-            assert len(await attacker.addresses(1_000_000)) <= 24
+            assert len(await attacker.addresses(80_000)) <= 24
 
     finished(work())
 

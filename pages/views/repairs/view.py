@@ -118,9 +118,8 @@ def show(page: PageContext) -> None:
         _savers(draw_users, *(() if result is None else (draw_risks,)))
     st.subheader("What the repair cannot do")
     st.markdown(whole_equations(limits))
-    shown = plan if result is None else result.plan
-    (settings,) = (point.settings for point in shown.points if point.x == clicks)
-    _guard(lab, shown.study, settings)
+    if result is not None:
+        _guard(lab, result.plan.study, result.point(clicks).settings)
     _details(name, result)
 
 

@@ -16,12 +16,13 @@ from tests.made_up_studies import made_up, papers_loss
 from ultr_core.figures import Figure
 from ultr_core.figures.end_labels import PLACES, placed
 from ultr_core.figures.proofs import race_figure
-from ultr_core.figures.studies import STYLES, study_figure
+from ultr_core.figures.studies import study_figure
+from ultr_core.figures.style import STUDY_STYLES
 from ultr_core.proofs import default_world
 from ultr_core.proofs.monte_carlo import race
 from ultr_core.studies import LOSSES, STUDIES, shipped_result
 
-CURVES = [name for name, study in STUDIES.items() if not study.is_map]
+CURVES = [name for name, study in STUDIES.items() if not (study.is_map or study.by_learner)]
 SIZES = ((640, 420, False), (300, 160, True))
 """Width, height, and whether it is in a lecture."""
 
@@ -89,7 +90,7 @@ def test_names_are_at_their_lines_and_nothing_crosses_them(
     ends = []
     for item in ordered:
         row = names.loc[item["text"]]
-        color = STYLES[row["method"]].color
+        color = STUDY_STYLES[row["method"]].color
         beside = [
             other
             for kind, other in marks
@@ -97,7 +98,7 @@ def test_names_are_at_their_lines_and_nothing_crosses_them(
             and 0 < item["x"] - other["x"] < 12
         ]  # fmt: skip
         assert [other["stroke"] for other in beside] == [color]
-        shape = "stroke" if row["is_line"] else STYLES[row["method"]].shape
+        shape = "stroke" if row["is_line"] else STUDY_STYLES[row["method"]].shape
         assert beside[0]["shape"] == shape
         edge = 0.0 if "↑" in item["text"] else float(height)
         ends.append(begins[(color, round(item["y"], 3))] if row["leads"] else edge)

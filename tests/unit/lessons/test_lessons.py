@@ -296,5 +296,5 @@ def test_glossary_terms_are_complete_and_used() -> None:
         assert term.meaning.endswith(".")
     assert len({term.name for term in GLOSSARY.values()}) == len(GLOSSARY)
     symbols = {term.symbol for term in GLOSSARY.values()}
-    assert {"E_o", "Δ(y|x, r)", "Q(d)"} <= symbols  # as the proofs write them
+    assert {"Eₒ", "Δ(y|x, r)", "Q(d)"} <= symbols  # as the proofs write them
     assert {"trust", "position-model", "smoothing", "power", "skip-above"} <= set(GLOSSARY)
