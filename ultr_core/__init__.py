@@ -4,10 +4,10 @@
 
     print(Lab(Settings(clicks=45_000)).comparison().sentence)
 
-The names needed for most work are here, and load on first use. Each subpackage lists the rest
-in its own ``__init__``: findings, corpus, users, propensity, risk, learners, files, inspection,
-proofs, lab, own_data, studies, claims, figures, export, lessons, jobs. ``settings`` holds every
-parameter once.
+The names needed for most work are here, and are loaded on first use. The subpackages list the
+others in their own ``__init__``: findings, corpus, users, propensity, risk, learners, files,
+inspection, proofs, lab, own_data, studies, claims, figures, export, lessons, jobs. ``settings``
+holds every parameter once.
 """
 
 from typing import TYPE_CHECKING

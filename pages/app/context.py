@@ -64,8 +64,8 @@ def launched_with(arguments: Sequence[str]) -> tuple[Launch, tuple[str, ...]]:
             f"it is ignored; {_RIGHT}."
         )
     faults += [
-        f"This server was started with {option} more than once; the last one is used. Give it only "
-        "once."
+        f"This server was started with {option} more than once; the last value is used. Give the "
+        "option only once."
         for option in (_CORPUS, _PATHS)
         if sum(text.partition("=")[0] == option for text in arguments) > 1
     ]

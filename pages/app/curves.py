@@ -63,7 +63,7 @@ def curve_control() -> DeltaGenerator | None:
     with opened:
         if opened.open:
             st.markdown(
-                r"Set examination rank by rank instead of $(1/r)^{\eta}$: type or paste numbers "
+                r"Set examination rank by rank instead of by $(1/r)^{\eta}$: type or paste numbers "
                 "for ranks 1, 2, …, or upload a CSV file with the columns rank and propensity. To "
                 "estimate a curve, open the Propensities page."
             )
@@ -223,8 +223,9 @@ def curve_buttons(values: Sequence[float], settings: Settings, *, key: str) -> N
     with st.container(horizontal=True, vertical_alignment="center", key=f"use-curve-{key}"):
         lab_button("Use this curve in the lab", belief, key=f"use-{key}-belief", kind="primary")
         lab_button("Use it for users and learner", both, key=f"use-{key}-both")
-    cut = f", ranks 1 to {MOST_RANKS}" if len(values) > MOST_RANKS else ""
+    cut = f" and limited to ranks 1 to {MOST_RANKS}" if len(values) > MOST_RANKS else ""
     st.markdown(
         "The first button makes the learner use this curve; the second makes users follow it as "
-        f"well ({SIGNIFICANT_DIGITS} digits{cut}, so that the link stays short)."
+        f"well (the values are rounded to {SIGNIFICANT_DIGITS} digits{cut}, so that the link stays "
+        "short)."
     )

@@ -107,7 +107,7 @@ PROOFS = PageInfo(
     group=REFERENCE,
     icon=":material/function:",
     question="Why does weighting work, and when does it not?",
-    summary="Every line of the paper's derivations in numbers, and switches that break its "
+    summary="Every line of the paper's derivations in numbers, and switches that break their "
     "assumptions.",
     acts=("eta", "assumed_eta", "eps_minus", "eps_plus", "seed", "curve", "assumed_curve"),
 )
@@ -118,7 +118,7 @@ PROPENSITIES = PageInfo(
     group=EXPERIMENTS,
     icon=":material/swap_vert:",
     question="Where do propensities come from, and what do they cost?",
-    summary="Swap experiments and other methods, what they cost, and your own click log.",
+    summary="Swap experiments, other methods and their costs, and your own click log.",
 )
 
 REPAIRS = PageInfo(

@@ -149,7 +149,9 @@ def _origin(state: PageState) -> Origin:
 def _files(context: PageContext, settings: Settings) -> None:
     page = context.info.path
     state = _state(context, settings)
-    st.markdown("**Files:** Python code for the numbers on this page, and its settings.")
+    st.markdown(
+        "**Files:** Python code for the numbers on this page, and the settings behind them."
+    )
     with st.container(horizontal=True):
         if page in NOTEBOOK_PAGES:
             _notebook_button(state)

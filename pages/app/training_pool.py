@@ -228,8 +228,8 @@ class TrainingPool:
                     return future.result()
                 worker.end()
                 reason = (
-                    f"training for these settings took more than {self._seconds:,.0f} "
-                    f"{TRAINING_SECONDS.unit} twice; {TRAINING_SECONDS.reason}"
+                    f"training for these settings has twice taken more than {self._seconds:,.0f} "
+                    f"{TRAINING_SECONDS.unit}; {TRAINING_SECONDS.reason}"
                 )
             except BrokenProcessPool:
                 worker.end()
@@ -263,7 +263,7 @@ class TrainingPool:
                 if not self._ready and self._failures > failures:
                     raise InputError(
                         "This server could not start a process that trains rankers; try again in "
-                        "a minute, or ask whoever runs it for help."
+                        "a minute, or ask whoever runs the server for help."
                     )
                 self._grow()
                 self._changed.wait()

@@ -128,7 +128,8 @@ def propensities(app: AppTest, out: str) -> None:
     shown = words(app)
     rank, value, truth = re.findall(r"rank (\d+) at (\S+); the truth is ([\d.]+)\.\*", shown)[0]
     low, high, covered = re.findall(
-        rf"rank {rank}, .* interval of (\S+) to (\S+)\. In all, (\d+ of \d+) intervals hold", shown
+        rf"rank {rank}, .* interval (?:of )?(\S+) to (\S+)\. In all, (\d+ of \d+) intervals \w+",
+        shown,
     )[0]
     assert f"rank {int(rank):2}: {value} ({low} to {high}), truth {truth}" in out
     assert mentions(out, f"{covered} intervals")

@@ -331,8 +331,8 @@ def _swaps_under_trust(lab: Lab) -> Finding:
     curve = TrustBiasModel.published().curve
     truth = float(curve.at(2) / curve.at(1))
     return Finding(
-        f"With the published trust bias, the swap ratio for rank 2 converges to {limit:.2f}; its "
-        f"relative examination is {truth:.2f}.",
+        f"With the published trust bias, the swap ratio for rank 2 converges to {limit:.2f}; the "
+        f"relative examination of rank 2 is {truth:.2f}.",
         abs(float(limit) - truth),
         ">",
         1e-9,
@@ -368,9 +368,8 @@ def _graded(lab: Lab) -> Finding:
     found = weighted_mean(lab, revealed, examined(lab), grades)
     return replace(
         found,
-        sentence=f"With grades instead of clicks, revealed in {SWEEPS:,} presentations of each "
-        f"query, the estimate is {found.value:.3f} on average; the graded loss is "
-        f"{found.limit:.3f}.",
+        sentence=f"If {SWEEPS:,} presentations of each query reveal grades instead of clicks, the "
+        f"estimate is {found.value:.3f} on average; the graded loss is {found.limit:.3f}.",
     )
 
 

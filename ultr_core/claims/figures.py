@@ -184,8 +184,8 @@ def _skyline(lab: Lab) -> Finding:
                 above.append((interval_over_draws(list(excess)), margin, method, point.settings))
     least, margin, method, at = min(above, key=lambda found: found[0].low)
     return Finding(
-        f"In {len(above)} comparisons of a ranker trained on clicks with the skyline, the lowest "
-        f"difference in loss is {least.value:+.3f} [{least.low:+.3f}, {least.high:+.3f}] "
+        f"In {len(above)} comparisons between a ranker trained on clicks and the skyline, the "
+        f"lowest difference in loss is {least.value:+.3f} [{least.low:+.3f}, {least.high:+.3f}] "
         f"({STUDY_METHODS[method].label}, η = {at.eta:g}, η′ = {at.assumed_eta:g}, ε₋ = "
         f"{at.eps_minus:g}, {at.clicks:,} clicks, 95% interval). Differences down to "
         f"{-margin:.3f} ({FLAT:.0%} of the gap) do not count as better.",

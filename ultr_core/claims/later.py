@@ -168,9 +168,9 @@ def _no_preference(lab: Lab) -> Finding:
     return Finding(
         f"Over {len(OTHERS)} pairs of lists of three documents, win shares differ by at most "
         f"{apart['team-draft']} with team draft; the mean score of probabilistic interleaving is "
-        f"at most {score}. Judged by the sign of that score, win shares differ by up to "
-        f"{float(apart['probabilistic']):.2f}, and with balanced interleaving by up to "
-        f"{float(apart['balanced']):.2f}.",
+        f"at most {score}. If each query is decided by the sign of that score, win shares differ "
+        f"by up to {float(apart['probabilistic']):.2f}; with balanced interleaving, they differ by "
+        f"up to {float(apart['balanced']):.2f}.",
         float(max(score, apart["team-draft"])),
     )
 

@@ -10,7 +10,7 @@ from ultr_core.settings import Settings
 STEPS = (
     Step(
         "**Which error is worse?** With 500 clicks one ranker is biased and the other is noisy. "
-        "Look to the left of the crossing, then open that world.",
+        "Look to the left of the crossing, then open a world there.",
         "Open n = 500",
         Settings(clicks=500),
     ),

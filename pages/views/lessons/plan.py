@@ -22,7 +22,7 @@ def show(lab: Lab) -> None:
     chosen = choose(LESSON_PLAN, label_visibility="collapsed")
     plan = next(plan for plan in PLANS if str(plan.minutes) == chosen)
     st.markdown(
-        f"{plan.purpose} The numbers are for the corpus and the seed set above; each link "
+        f"{plan.purpose} The numbers are for the corpus and the seed chosen above; each link "
         "opens its page in large type, for a projector."
     )
     files, bar, waiting = st.container(horizontal=True), Slot(), Slot()

@@ -44,7 +44,8 @@ STEPS: tuple[Step[Mapping[str, Any]], ...] = (
         {"live_queries": 370},
     ),
     Step(
-        "**Does another interleaving method agree?** Team draft judges by teams instead of depth.",
+        "**Does another interleaving method agree?** Team draft judges by teams instead of by "
+        "depth.",
         "Use team draft",
         {"live_scheme": "team-draft"},
     ),
@@ -198,10 +199,10 @@ def _demonstration_section() -> None:
     st.table(rows, alt="Exact verdicts of three interleaving methods on two rankings")
     st.markdown(
         "The user who clicks at random has no preference, yet balanced interleaving lets B win "
-        "two times out of three. With probabilistic interleaving B also wins more often, but by "
-        "less each time: the mean score is 0. The user who wants c is better served by B; balanced "
-        "interleaving always detects this, probabilistic interleaving detects it in most of the "
-        "queries that it decides, and team draft never does."
+        "two times out of three. With probabilistic interleaving B also wins more often than A, "
+        "but by a smaller margin each time: the mean score is 0. The user who wants c is better "
+        "served by B; balanced interleaving always detects this, probabilistic interleaving does "
+        "so in most decided queries, and team draft never does."
     )
 
 

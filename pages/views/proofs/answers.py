@@ -104,8 +104,8 @@ def _clipped(walk: Walk, world: SmallWorld) -> str:
 
 def _naive(walk: Walk, world: SmallWorld) -> str:
     return (
-        f"The naive loss converges to {_line(walk, 1)}, {_line(walk, 4)} away from the limit of "
-        "the weighted loss"
+        f"The naive loss converges to {_line(walk, 1)}; the limit of the weighted loss is "
+        f"{_line(walk, 4)} away"
     )
 
 

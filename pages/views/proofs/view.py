@@ -192,7 +192,8 @@ def _noise_and_svm(world: SmallWorld) -> None:
     st.markdown(
         "For ranks, noise adds a constant, so the order is preserved. The SVM minimises the hinge "
         f"loss instead: once neighbours in S₁ are more than 1/{world.query.size - 1} apart, some "
-        "pairs of documents have score gaps above 1, and noise penalises them like a regulariser. "
+        "pairs of documents have score gaps above 1, and noise, like a regulariser, penalises such "
+        "gaps. "
         f"**{noisy_hinge_curve(world, GAPS).alt}**"
     )
     best = LETTERS[world.query.new.index(1)]

@@ -40,8 +40,8 @@ def section(page: PageContext, lab: Lab) -> None:
 def _log(page: PageContext, settings: Settings) -> None:
     file = bring(
         page, "own-log", "Click log",
-        "The estimate uses swaps if the log records them, otherwise documents that moved between "
-        "ranks. The same on the command line: `python -m ultr_core propensities LOG`.",
+        "The estimate uses swaps if the log records them, and otherwise documents that moved "
+        "between ranks. The same on the command line: `python -m ultr_core propensities LOG`.",
         "CSV or JSON lines (plain, or compressed with gzip or zstandard), or Parquet. Columns: "
         "query, document, position, click; optionally impressions, swapped_rank (the landmark "
         "itself for a control) and ranker. Only this session sees the file; it is deleted when "

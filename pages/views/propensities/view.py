@@ -165,9 +165,9 @@ def _rivals_section(lab: Lab, users: Users, design: SwapDesign) -> None:
         "Error: root mean square of log(estimate / truth), so 0.10 is about 10%. Coverage: how "
         "many of the 95% intervals contain the true ratio; all ratios share a reference rank, "
         "so intervals tend to miss together. Exact cost: what the experiment adds, per "
-        "presentation, to the summed ranks of relevant documents; if it is below 0, the other "
-        "ranker is better. Observed cost: the same quantity in this simulated traffic. EM has no "
-        "interval when documents are rarely clicked."
+        "presentation, to the summed ranks of relevant documents; if it is below 0, the "
+        "ranker that shares the traffic with production is better. Observed cost: the same "
+        "quantity in this simulated traffic. EM has no interval when documents are rarely clicked."
     )
 
 

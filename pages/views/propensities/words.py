@@ -53,7 +53,9 @@ def agreement_sentence(found: MethodResult, truth: NDArray[np.float64]) -> str:
     if last is None or found.estimate is None:
         return ""
     agreement = agreement_with(found.estimate, truth)
-    covered = part_of(agreement.covered, agreement.intervals, "interval", does="holds", do="hold")
+    covered = part_of(
+        agreement.covered, agreement.intervals, "interval", does="contains", do="contain"
+    )
     assert last.low is not None and last.high is not None
     return _WORDS.text(
         "agreement.found",

@@ -236,8 +236,8 @@ def run_button(lab: Lab, plan: Plan) -> None:
             else f"Continue: {counted(left, 'ranker')} left",
             key=f"run-{plan.study.name}", type="primary", icon=":material/play_arrow:",
             on_click=run.start, args=(plan,),
-            help="Trains one ranker for each method, each point on the axis and each click log. "
-            "The settings above apply unless the study varies or fixes them.",
+            help="Trains one ranker for each combination of method, point on the axis and click "
+            "log. The settings above apply unless the study varies or fixes them.",
         )  # fmt: skip
 
 

@@ -187,7 +187,7 @@ def _fairness(ranker: Ranker, origin: Provenance) -> str:
     return (
         f"The ranker is judged fairly: {FOLDS} rankers were trained, each without some of the "
         "queries, and each query is ranked by the ranker trained without its clicks. The file "
-        "contains the ranker trained on all of them."
+        "contains the ranker trained on all queries."
     )
 
 

@@ -236,8 +236,8 @@ def _require_small_when_unpacked(
 
 
 _PARTS = (
-    "A pattern such as logs/2024-*.parquet, or a directory of parts with a _SUCCESS file, is read "
-    "as one log."
+    "A pattern such as logs/2024-*.parquet, or a directory that contains parts and a _SUCCESS "
+    "file, is read as one log."
 )
 
 
