@@ -181,7 +181,7 @@ GROUPS = Limit(
 
 CURVE_RANKS = Limit(
     10_000, "ranks", "a curve needs a number for each rank down to the last",
-    "leave out the ranks below that",
+    "leave out the ranks below this limit",
 )  # fmt: skip
 """Of every curve: read from a file, estimated from a log, in a log's own column, carried on."""
 
@@ -231,7 +231,7 @@ REGRESSED_FEATURES = Limit(
 VISITORS_PAIRS = Limit(
     5_000_000,
     "pairs of a document to learn from and another document for the same query",
-    "a page trains in the server's memory, where a pair takes up to 25 bytes",
+    "the page trains the ranker in the server's memory, where a pair takes up to 25 bytes",
     "use the command line, which has no such limit",
 )
 """What a ranker is trained on for a visitor; pairs grow with the square of a query."""

@@ -75,9 +75,9 @@ class Choice:
 class Guess:
     """A prediction of a number on a slider from ``low`` to ``high``.
 
-    ``truth`` names the number that is asked for, ``unit`` is what it counts, ``decimals`` how
-    precisely it is shown. A guess within ``near`` (a share of the truth), or half a step, counts as
-    right.
+    ``truth`` names the number that is asked for, ``unit`` is what it counts, and ``decimals`` says
+    how precisely it is shown. A guess counts as right if it is within ``near`` (a share of the
+    truth), or within half a step, of the truth.
     """
 
     question: str
@@ -143,7 +143,7 @@ class Door:
 
 @dataclass(frozen=True)
 class Lesson:
-    """One lesson; it computes its numbers with a lab that has its own settings.
+    """One lesson, which computes its numbers with a lab in the lesson's own settings.
 
     Attributes:
         key: short name, for files and tests.
@@ -177,20 +177,20 @@ class Lesson:
 
     @property
     def title(self) -> str:
-        """The question that it answers."""
+        """The question that the lesson answers."""
         return words_of(self.key).text("title")
 
     @property
     def idea(self) -> str:
-        """What a reader has to know first: a template over the numbers of ``given``."""
+        """What a reader has to know first: a template for the numbers of ``given``."""
         return words_of(self.key).template("idea")
 
     @property
     def meaning(self) -> str:
-        """What follows from the result: a template over the numbers of ``measure``."""
+        """What follows from the result: a template for the numbers of ``measure``."""
         return words_of(self.key).template("meaning")
 
     def settings(self, reader: Settings) -> Settings:
-        """The lesson's world, with the users and corpus in the reader's settings."""
+        """The lesson's world, with the users and corpus from the reader's settings."""
         shared = {name: getattr(reader, name) for name in SHARED_FIELDS}
         return Settings(**{**shared, **self.changes})

@@ -172,7 +172,7 @@ def gate_shares(lab: Lab, theme: Theme) -> Figure:
     return interval_dots(
         pd.DataFrame(rows), name="gate-shares", title="How often a worse ranker passes the gate",
         alt_text=f"Share of logs in which a ranker worse than production passes: {told}.",
-        x_title=f"Share of logs (dashed: promised, {PROMISE:.0%})", number=".0%", level=PROMISE,
+        x_title=f"Share of logs (dashed: the promised {PROMISE:.0%})", number=".0%", level=PROMISE,
         include=(0.0,), theme=theme,
     )  # fmt: skip
 

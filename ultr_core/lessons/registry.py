@@ -50,7 +50,7 @@ def _beforehand(settings: Settings) -> str:
 def _live(settings: Settings) -> str:
     design = LiveDesign()
     return (
-        f"about {settings.clicks:,} clicks in {design.days} days to learn from, then "
+        f"about {settings.clicks:,} clicks to learn from, in {design.days} days, then "
         f"{design.interleaved:,} interleaved queries for each contest"
     )
 
@@ -180,12 +180,12 @@ LESSONS: tuple[Lesson, ...] = (
         shipped=True,
     ),
 )
-"""All lessons in order; the first has number 1."""
+"""All lessons in order; the first is number 1."""
 
 
 @dataclass(frozen=True)
 class Term:
-    """A term: its name, its symbol if any, its meaning, and where it is in the paper."""
+    """A term: its name, its symbol if any, its meaning, and where the paper introduces it."""
 
     key: str
     name: str
@@ -205,4 +205,4 @@ def _term(words: Content) -> Term:
 GLOSSARY: Mapping[str, Term] = MappingProxyType(
     {term.key: term for term in map(_term, read(__file__, "glossary").parts())}
 )
-"""Terms and symbols that lessons show on hover and the glossary lists."""
+"""Terms and symbols: lessons explain them on hover, and the glossary lists them."""

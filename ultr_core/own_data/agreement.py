@@ -82,9 +82,9 @@ def _of_sign(estimator: Estimator, whole: Estimate, on_shown: float) -> tuple[Fi
         return ()
     words = (
         f"On candidates that were shown, {estimator.label} gives a difference of {on_shown:.2f} "
-        f"in risk from what users saw; with those never shown, for which there are no clicks, it "
-        f"gives {whole.value:.2f}, which has the opposite sign. Test the ranker on users, or log "
-        "longer lists."
+        f"in risk from what users saw; once those never shown, for which there are no clicks, are "
+        f"added, it gives {whole.value:.2f}, which has the opposite sign. Test the ranker on "
+        "users, or log longer lists."
     ).replace(" -", " \N{MINUS SIGN}")
     return (Finding.of_file(*_OF_SIGN, whole.value, "warning", words),)
 

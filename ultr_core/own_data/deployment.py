@@ -51,7 +51,7 @@ _UNKNOWN = (
     "exception, because each query was scored by a ranker trained on other queries; the ranker to "
     "deploy is then trained on all queries."
 )
-_UNTESTED = "candidates that were never shown decide the sign, and there are no clicks to test them"
+_UNTESTED = "candidates that were never shown decide the sign, and there are no clicks on them"
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Gate:
 
     @property
     def passes_at(self) -> float | None:
-        """How much lower the risk must be to pass in a share ``POWER`` of logs like this one."""
+        """The decrease in risk at which rankers pass in a share ``POWER`` of logs like this one."""
         bound, found = self.bound, self.difference.estimate
         if bound is None or found is None:
             return None
@@ -161,13 +161,13 @@ def gate(
     """Compare a ranker with what users saw, on clicks not used to train or to choose it.
 
     scores [documents]; clip, judge, agreement: as in `compare_with_shown`. trained: whether the
-    ranker was trained on these clicks, None if that is unknown, which the answer then says.
-    candidates: how many rankers were judged on these clicks before this one was chosen, each at 1 /
-    candidates of ``PROMISE`` (Bonferroni). declined: the caller's reason why the clicks must not
-    be used.
+    ranker was trained on these clicks, None if that is unknown (the answer then says so).
+    candidates: how many rankers were judged on these clicks before this one was chosen, each at
+    the level ``PROMISE`` / candidates (Bonferroni). declined: the caller's reason why the clicks
+    must not be used.
 
-    Without an interval, if `RankerDifference` gives no verdict, or if the estimate ignores
-    propensities, no ranker passes. Raises InputError if `compare_with_shown` does, and for
+    No ranker passes if there is no interval, if `RankerDifference` gives no verdict, or if the
+    estimate ignores propensities. Raises InputError if `compare_with_shown` does, and for
     candidates outside the range 1 to ``MOST_CANDIDATES``.
     """
     candidates = whole_in_range(candidates, "The number of candidates", 1, MOST_CANDIDATES)
@@ -194,7 +194,7 @@ def reason_against(findings: Iterable[Finding], *, copies: Sized) -> str:
     if copies:
         return "some of its files have the same content, so clicks are counted several times"
     stops = [finding.title for finding in findings if finding.severity == "stop"]
-    return f"a check of the files says stop ({', '.join(stops)})" if stops else ""
+    return f"a check of the files says “stop” ({', '.join(stops)})" if stops else ""
 
 
 def _unlike_ips(estimator: Estimator, clip: float, curve: ExaminationCurve, log: ClickLog) -> str:
@@ -204,7 +204,7 @@ def _unlike_ips(estimator: Estimator, clip: float, curve: ExaminationCurve, log:
         return "the naive estimate ignores the propensities that were given; judge by IPS"
     clips = "clip" in estimator.needs and not estimator.fits_relevance
     if clips and p.size and np.mean(p < clip) > MOST_CLIPPED:
-        return f"τ = {clip:g} changes how much most clicks count; judge by IPS or lower τ"
+        return f"τ = {clip:g} changes how much most clicks count; judge by IPS, or lower τ"
     return ""
 
 

@@ -213,7 +213,7 @@ class Evaluation:
 
     @property
     def judged(self) -> RiskReport:
-        """The report that sentences use."""
+        """The report on which the sentences are based."""
         return self.reports[self.judge]
 
     @property
@@ -295,7 +295,7 @@ INTERVALS_ARE_FOR = (
 )
 """What the intervals of all estimates are for, as it is said before `Evaluation.assumptions`."""
 
-MEAN_RANK_BY_GRADES = "mean rank over the relevant documents for all queries, each counted once"
+MEAN_RANK_BY_GRADES = "mean rank of the relevant documents for all queries, each query counted once"
 GRADED = (
     "risk with (2^grade − 1)/(2^G − 1) as relevance, where G is the highest grade; queries as in "
     "the log"
@@ -435,16 +435,16 @@ def evaluate_ranker(
 ) -> Evaluation:
     """Estimate a ranker's risk from a log for this corpus, and compute it from the grades.
 
-    scores [documents] of the ranker. Equal scores get their mean rank over all orders. Estimates:
-    all of ``ESTIMATORS`` that need no fitted relevance, such as IPS (equation 5), with tau =
-    ``clip`` (``SHOWN_CLIP`` by default) if they have a threshold (section 7.2). The verdict uses
-    ``judge`` (`judge_by`), by default ``JUDGE``, or the clipped estimator if ``clip`` is given. If
-    relevance is fitted, it is refitted for the interval (`Refits`). ``measures``: also computed
-    from the grades, None for `usual_measures`; ``empty`` says whether they leave out queries
-    without a relevant document or count them as 0. Intervals come from groups of sessions for a
-    `GroupedLog`; otherwise they treat presentations as independent, and documents in a presentation
-    as examined independently. If every candidate was shown, click noise changes IPS by a factor and
-    a constant (section 5.2); what the log leaves out is in ``unshown``.
+    scores [documents] of the ranker. Documents with equal scores get their mean rank over all
+    orders. Estimates: all of ``ESTIMATORS`` that need no fitted relevance, such as IPS (equation
+    5), with tau = ``clip`` (``SHOWN_CLIP`` by default) if they have a threshold (section 7.2). The
+    verdict uses ``judge`` (`judge_by`), by default ``JUDGE``, or the clipped estimator if ``clip``
+    is given. If relevance is fitted, it is refitted for the interval (`Refits`). ``measures``: also
+    computed from the grades, None for `usual_measures`; ``empty`` says whether they leave out
+    queries without a relevant document or count them as 0. Intervals come from groups of sessions
+    for a `GroupedLog`; otherwise they treat presentations as independent, and documents in a
+    presentation as examined independently. If every candidate was shown, click noise changes IPS by
+    a factor and a constant (section 5.2); what the log leaves out is in ``unshown``.
 
     Raises InputError for scores that are from another corpus or not finite, a clip outside (0, 1],
     a clicked position that the curve does not cover, or a log with clicks in fewer than two
@@ -536,7 +536,7 @@ def _true_quality(
     wanted: int,
 ) -> tuple[TrueQuality | None, tuple[str, ...]]:
     if corpus.max_grade == 0:
-        return None, ("Every grade of the corpus is 0, so there is no true risk to compare with.",)
+        return None, ("Every grade in the corpus is 0, so there is no true risk to compare with.",)
     threshold, notice = propose_relevance_threshold((corpus,), wanted)
     relevance = corpus.relevance(threshold)
     draws = log.draws
@@ -569,7 +569,7 @@ SHOWN = "what users saw"
 
 @dataclass(frozen=True)
 class RankerDifference:
-    """How much lower or higher the first ranker's risk is, from the same clicks.
+    """How much lower or higher the first ranker's risk is than the second's, on the same clicks.
 
     estimate: risk(first) - risk(second), estimated by ``judge``; negative means that the first is
     better; None for a log without clicks, and ``reason`` then says why. unshown: what the log
@@ -591,7 +591,7 @@ class RankerDifference:
 
     @property
     def whole(self) -> Estimate | None:
-        """The estimate, its interval widened by every possible value of what was left out."""
+        """The estimate, with its interval widened to allow for all values of what was left out."""
         found = self.estimate
         if found is None:
             return None

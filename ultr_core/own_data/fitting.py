@@ -250,18 +250,18 @@ def fit_from_log(
     ``validation`` queries; without them, ``VALIDATION_SHARE`` of the clicked queries, drawn with
     ``seed``, are held out, and the returned ranker is trained on all queries with the chosen
     values. ``callback`` is called at every iteration of every fit, of which there are `fits_of`
-    before close settings are fitted again; it may raise an exception to end them. ``pairs`` limits
-    the number of pairs of a weighted document and another document for the same query, for learners
-    that learn from pairs. ``logger_scores`` [documents]: scores from the ranker that showed the
-    documents, as one more feature for the relevance fit; held-out queries are then drawn from this
-    corpus, because no scores are known for ``validation``. ``continuation``: lambda of users who
-    leave after a click; the log is then counted by clicks above, and hindsight propensities weight
-    its clicks. None if nobody leaves.
+    before close settings are fitted again; it may raise an exception to end the work. ``pairs``
+    limits the number of pairs of a weighted document and another document for the same query, for
+    learners that learn from pairs. ``logger_scores`` [documents]: scores from the ranker that
+    showed the documents, as one more feature for the relevance fit; held-out queries are then drawn
+    from this corpus, because no scores are known for ``validation``. ``continuation``: lambda of
+    users who leave after a click; the log is then counted by clicks above, and hindsight
+    propensities weight its clicks. None if nobody leaves.
 
-    Raises InputError for an unknown method or learner, a clip outside (0, 1] or for a method that
-    has none, scores for a method that fits no relevance, a clicked position without a propensity,
-    clicks that give no pairs, or more than ``pairs``, if the learner needs pairs, an invalid seed,
-    or a log or curve of the wrong type.
+    Raises InputError for an unknown method or learner, a clip that is outside (0, 1] or that the
+    method does not use, scores for a method that fits no relevance, a clicked position without a
+    propensity, an invalid seed, or a log or curve of the wrong type; for a learner that needs
+    pairs, also for clicks that give no pairs or more than ``pairs``.
     """
     tell = progress if progress is not None else lambda text: None
     from_pairs = learner_named(learner).from_pairs
@@ -680,12 +680,12 @@ def fold_scores(
     The clicked queries are split into ``FOLDS`` folds (fewer if there are fewer queries), in an
     order drawn with ``seed``; for each fold, a ranker is trained on the clicks of all other queries
     with the weights, C and threshold of ``fit``. Evaluating a ranker on its own training clicks is
-    optimistic; these scores evaluate the same training procedure without that bias. Queries without
-    clicks belong to the first fold. ``callback`` is called at every iteration and may raise an
-    exception to end the work.
+    optimistic; with these scores, the same training procedure can be evaluated without that bias.
+    Queries without clicks belong to the first fold. ``callback`` is called at every iteration and
+    may raise an exception to end the work.
 
-    Raises InputError if fewer than two clicked queries teach the learner anything, or for an
-    invalid seed.
+    Raises InputError if fewer than two clicked queries teach the learner anything, or if the seed
+    is invalid.
     """
     learner = learner_named(fit.learner)
 

@@ -134,10 +134,10 @@ def fit_trees_from_log(
     """Grow trees on a log of this corpus; see `ultr_core.learners.trees`.
 
     method: one of ``FIT_METHODS``, whose u and v give the targets, or "" as in `fit_from_log`. The
-    number of trees, and the threshold where ``clip`` is None, are chosen on the clicks of held-out
+    number of trees, and the threshold if ``clip`` is None, are chosen on the clicks of held-out
     queries, as in `fit_from_log`; the trees that are returned are grown on all queries.
-    ``logger_scores``: as in `fit_from_log`. Raises InputError as that function does, for a log of
-    clicks only, and where LightGBM is not installed.
+    ``logger_scores``: as in `fit_from_log`. Raises InputError if that function does, if the log has
+    clicks only, or if LightGBM is not installed.
     """
     tell = progress if progress is not None else lambda text: None
     lightgbm()

@@ -45,7 +45,8 @@ class Break:
         repair: what repairs it, in a sentence.
         change: the change in behaviour and in the assumed curve.
         missing: closed form of 1 - E[o_d] / q_d [documents] in an otherwise intact world:
-            the share of document d that the weights fail to restore (negative: too much).
+            the share of document d that the weights fail to restore (negative if they restore too
+            much).
         extra: closed form of P(c_d | o_d) minus what constant noise would give [documents].
     """
 

@@ -255,7 +255,7 @@ def hinge_bound(evidence: Evidence) -> Finding:
     finite = min(ratios[tightest], float(np.finfo(float).max))
     return Finding(
         f"The bound is tightest for the {tightest} ranker, for which the hinge loss is "
-        f"{finite:.3g} times the weighted ranks.",
+        f"{finite:.3g} times the sum of the weighted ranks.",
         finite,
         "≥",
         1.0,

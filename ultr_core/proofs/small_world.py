@@ -61,8 +61,8 @@ class SmallWorld:
         gap: distance between the scores of neighbours in S_1, for the claims of section 6.
         broken: names of the assumptions broken on purpose, keys of ``BREAKS``.
 
-    Raises InputError for numbers outside these ranges, for curves whose length differs from the
-    query's, and for an assumed propensity of 0 at a rank where users look.
+    Raises InputError for numbers outside these ranges, for curves with more or fewer ranks than
+    the query has candidates, and for an assumed propensity of 0 at a rank where users look.
     """
 
     query: SmallQuery
@@ -101,17 +101,17 @@ class SmallWorld:
 
     @cached_property
     def users(self) -> Users:
-        """How the users look and click, including broken assumptions."""
+        """How the users look and click, with the broken assumptions applied."""
         return self.parts.behaviour.users(self.query.relevance, self.query.presented)
 
     @cached_property
     def parts(self) -> Parts:
-        """The users' behaviour and the assumed curve by rank, including broken assumptions."""
+        """The users' behaviour and the assumed curve by rank, with broken assumptions applied."""
         return apply_breaks(self)
 
     @cached_property
     def propensity(self) -> tuple[Fraction, ...]:
-        """Propensity q_d [documents] that the learner assumes, including broken assumptions."""
+        """Propensity q_d [documents] that the learner assumes, with broken assumptions applied."""
         return tuple(self.parts.assumed[rank - 1] for rank in self.query.presented)
 
     @cached_property
@@ -136,13 +136,13 @@ class SmallWorld:
 
     @cached_property
     def clean(self) -> SmallWorld:
-        """The same world without click noise: examined documents are clicked iff relevant."""
+        """The same world without click noise: documents are clicked iff examined and relevant."""
         broken = tuple(name for name in self.broken if name != "trust")
         return replace(self, eps_plus=Fraction(1), eps_minus=Fraction(0), broken=broken)
 
     @property
     def curve_is_right(self) -> bool:
-        """Whether assumed and true propensities are equal before any break, and none is 0."""
+        """Whether assumed and true propensities are equal before any break, and all are above 0."""
         return self.assumed == self.examination and all(self.examination)
 
     @cached_property
@@ -182,7 +182,7 @@ class SmallWorld:
 
     @classmethod
     def from_query(cls, query: Mapping[str, str]) -> SmallWorld:
-        """The world that a URL query describes; other keys are ignored.
+        """The world that a URL query describes; unknown keys are ignored.
 
         Raises InputError, with one sentence, for the first unusable value.
         """

@@ -177,7 +177,7 @@ class Ways:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Why click patterns are not enumerated, in sentences."""
+        """Sentences that say why click patterns are not enumerated."""
         return self._laws[2]
 
     def law(self, *, clean: bool = False) -> ClickLaw | None:
@@ -196,7 +196,7 @@ class Ways:
         )
 
     def by_document(self, values: Sequence[Fraction], *, clean: bool = False) -> Value:
-        """sum_d E[c_d] v_d, each E[c_d] enumerated on its own."""
+        """sum_d E[c_d] v_d, with each E[c_d] enumerated on its own."""
         law = self.law(clean=clean)
         enumerated = None
         if law is not None:
@@ -214,7 +214,7 @@ class Ways:
         )
 
     def variance_by_document(self, values: Sequence[Fraction]) -> Value:
-        """sum_d v_d^2 Var(c_d), each variance enumerated on its own."""
+        """sum_d v_d^2 Var(c_d), with each variance enumerated on its own."""
         squares = [v * v for v in values]
         pi = self.world.users.clicked
         law = self.law()

@@ -32,7 +32,7 @@ def contextual_propensities(
 
     curves: one for each context, by context number. ranks, contexts [rows], such as those of a
     `ClickLog`. Raises InputError for contexts that are not whole numbers from 0 to one less than
-    the number of curves, and for anything that is not a curve.
+    the number of curves, and for ``curves`` of the wrong type.
 
     >>> from ultr_core.users import PowerLaw
     >>> phone, desk = PowerLaw(2.0), PowerLaw(1.0)

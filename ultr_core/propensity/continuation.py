@@ -169,12 +169,12 @@ def log_of_fixed_lists(
     """Count the rows of a click log by clicks above, for `estimate_continuation`.
 
     Arguments, all [rows], one row for each document shown: ids of presentation, query and document,
-    position from 1, and whether it was clicked, 0 or 1. Queries are in the order of their sorted
-    ids, and documents in the order of their list.
+    position from 1, and whether the document was clicked, 0 or 1. Queries are in the order of their
+    sorted ids, and documents in the order of their list.
 
     Raises InputError if a query has more than one list (two documents at the same position, or one
-    document at two positions), if a presentation is incomplete or has two queries, for any other
-    position or click, and for columns of unequal length.
+    document at two positions), if a presentation is incomplete or has two queries, if a position or
+    click has any other value, or if the columns differ in length.
 
     >>> log = log_of_fixed_lists([1, 1, 2, 2], "qqqq", list("abab"), [1, 2, 1, 2], [1, 1, 0, 1])
     >>> list(zip(log.document.tolist(), log.context.tolist(), log.clicks.tolist()))

@@ -269,7 +269,7 @@ class AssembledCurve:
 
     @property
     def sentence(self) -> str:
-        """How many ranks are known well and used, where the guess begins, where the fit misses."""
+        """How many ranks are known well and used, and where the guess begins and the fit misses."""
         if not self.outside:
             return self._known_sentence
         return (
@@ -340,8 +340,8 @@ def assemble_curve(
     notices = []
     if unclicked:
         notices.append(
-            f"{_ranks(unclicked)}: no clicks, so the ratio is 0 and there is no weight 1/p; the "
-            "curve does not use it."
+            f"{_ranks(unclicked)}: no clicks, so the ratio is 0 and there is no weight 1/p; not "
+            "used by the curve."
         )
     values, blind, told = _precise(values, estimate, chosen.smoothing)
     known = np.isfinite(values)
@@ -451,7 +451,7 @@ def _precise(
         False,
         (
             f"{_ranks(weak)}: measured on too few clicks (standard error of log ratio above "
-            f"{LARGEST_ERROR:g}, or no interval); the curve does not use it.",
+            f"{LARGEST_ERROR:g}, or no interval); not used by the curve.",
         ),
     )
 

@@ -91,7 +91,7 @@ def test_a_lesson_says_what_counts_in_it(lesson: Lesson) -> None:
         "learning": ["3 click logs of about 45,000 clicks"],
         "variance": ["5 click logs of about 250 clicks"],
         "swaps": ["50,000 presentations"],
-        "live": ["170,000 clicks in 21 days", "10,000 interleaved queries"],
+        "live": ["170,000 clicks to learn from, in 21 days", "10,000 interleaved queries"],
         "doubly-robust": ["3 click logs of about 1,000 clicks"],
         "trust-top": ["45,000 clicks, in one log"],
         "leaving": ["45,000 clicks, in one log"],

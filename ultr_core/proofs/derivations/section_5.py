@@ -68,7 +68,7 @@ def noise_keeps_order(ways: Ways) -> Walk:
     )
     write.line(
         r"\sum_d\delta\mathrm{rank}(d)\,(\epsilon_+r(d)+\epsilon_-(1-r(d)))",
-        "An examined document is clicked with probability ε₊ if it is relevant, ε₋ if not.",
+        "An examined document is clicked with probability ε₊ if it is relevant and ε₋ if not.",
         dot(world.constant_noise, delta),
         assumes="noise that depends on nothing but relevance",
     )
@@ -87,7 +87,7 @@ def noise_keeps_order(ways: Ways) -> Walk:
     )
     write.line(
         r"\sum_d\delta\mathrm{rank}(d)\,r(d)",
-        f"Divided by ε₊ − ε₋ = {slope}, which keeps the sign.",
+        f"Dividing by ε₊ − ε₋ = {slope} keeps the sign.",
         dot(delta, query.relevance),
         assumes="ε₊ > ε₋",
         factor=slope,
@@ -129,7 +129,7 @@ def affine_law(ways: Ways) -> Walk:
     )
     write.line(
         r"\sum_d\mathrm{rank}(d|S)\,(\epsilon_+r(d)+\epsilon_-(1-r(d)))",
-        "An examined document is clicked with probability ε₊ if it is relevant, ε₋ if not.",
+        "An examined document is clicked with probability ε₊ if it is relevant and ε₋ if not.",
         dot(world.constant_noise, query.new),
         assumes="noise that depends on nothing but relevance",
     )

@@ -59,14 +59,14 @@ def hinge_chain(ways: Ways) -> Walk:
     write.line(
         r"\mathbb E\Big[\sum_j\frac1{q_j}\sum_{d\ne d_j}"
         r"\max(1-w\cdot[\phi(d_j)-\phi(d)],\,0)\Big]",
-        "The hinge is at least 1 for each document above, and never negative.",
+        "The hinge is at least 1 for each document with a higher score, and is never negative.",
         ways.mean(times(hinge, inverse)),
         "≤",
     )
     write.line(
         r"\mathbb E\Big[\sum_j\frac1{q_j}\sum_{d\ne d_j}\xi_{jd}\Big]",
-        "Any feasible slacks are at least the hinge; here they are the hinge, rounded up to whole "
-        "numbers.",
+        "Each feasible slack is at least as large as its hinge; here it is the hinge, rounded up "
+        "to a whole number.",
         ways.mean(times(slack, inverse)),
         "≤",
     )
@@ -115,8 +115,8 @@ def one_slack(ways: Ways) -> Walk:
     )
     write.line(
         r"\xi\ \text{of}\ c_{jd}=1\Leftrightarrow w\cdot[\phi_j-\phi_d]<1",
-        "The most violated constraint picks the pairs with a margin below 1; this is what a "
-        "cutting plane adds.",
+        "The most violated constraint picks the pairs with a margin below 1; it is the "
+        "constraint that a cutting-plane method adds.",
         chosen,
     )
     return write.walk()
@@ -178,8 +178,8 @@ def noisy_hinge(ways: Ways) -> Walk:
     write.line(
         r"(\epsilon_+-\epsilon_-)\,\text{clean}+\epsilon_-\,m(m-1)"
         r"+\epsilon_-\sum_{i<j}\max(0,\,|s_i-s_j|-1)",
-        "So noise is not a constant here, as it is for ranks: it penalises score gaps above 1, "
-        "like a regulariser.",
+        "So noise is not a constant here, although it is for ranks: it penalises score gaps above "
+        "1, like a regulariser.",
         slope * clean + world.eps_minus * (pairs + excess),
         aside=f"the part that depends on the ranker: ε₋ · {excess} = {world.eps_minus * excess}",
     )

@@ -132,8 +132,8 @@ def _write_crossing(ways: Ways, write: Writer, errors: dict[str, Errors]) -> Non
     per_user = ways.world.users.clicks_per_user
     write.line(
         r"N^*=\frac{V_{IPS}-V_{naive}}{b_{naive}^2-b_{IPS}^2}",
-        f"With more users than this, weighting has the smaller error: "
-        f"{float(users * per_user):.3g} clicks, at {float(per_user):.3g} clicks per user.",
+        f"With more users than this, or more than {float(users * per_user):.3g} clicks (at "
+        f"{float(per_user):.3g} clicks per user), weighting has the smaller error.",
         Value(users, _enumerated_crossing(ways)),
         "",
     )
