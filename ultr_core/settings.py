@@ -92,9 +92,9 @@ USERS_FIELD = Choice(
     },
     name="users",
     help="How users click. Trusting users have their own curve and noise, so η, η′, ε₊, ε₋ and "
-    "given curves have no effect, and clicks are divided by the users' own propensities. Leaving "
-    "users continue after a click only with probability λ; before that, all settings act as with "
-    "position bias.",
+    "given curves have no effect, and clicks are divided by the users' own propensities. Users "
+    "who may leave continue after a click only with probability λ; before that, all settings act "
+    "as with position bias.",
 )  # fmt: skip
 """Written out, for help must not wait for NumPy; the keys of `ultr_core.users.USERS`."""
 
@@ -151,7 +151,7 @@ class Settings:
     ``curve`` is the users' examination and ``assumed_curve`` the learner's assumption: numbers for
     ranks 1, 2, ... that replace (1/r)^η and (1/r)^η′; empty for the power laws. ``users`` is a key
     of ``USERS``, ``logger`` one of ``LOGGERS``, ``shown`` the length k of its lists, and
-    ``continuation`` the λ of users who leave after a click.
+    ``continuation`` the λ of users who may leave after a click.
 
     Raises :class:`InputError` for a value outside its range and for ε₊ ≤ ε₋ (section 5.2 of the
     paper needs 1 ≥ ε₊ > ε₋ ≥ 0).

@@ -72,11 +72,11 @@ def display_counts(
     impressions: ArrayLike,
     clicks: ArrayLike,
 ) -> DisplayCounts:
-    """Add up rows of the same document and rank; all arguments are whole numbers [rows].
+    """Add up the rows with the same document and rank; all arguments are whole numbers [rows].
 
     A document that moved is one document with several ranks. Raises InputError if there are no
-    rows, and for columns of different lengths or with values other than whole numbers, a rank below
-    1, more clicks than impressions, or more impressions than can be counted.
+    rows, columns differ in length or contain values other than whole numbers, a rank is below 1, or
+    there are more clicks than impressions or more impressions than can be counted.
     """
     given = {
         "query": query,
@@ -151,14 +151,15 @@ def estimate_click_rates(
 ) -> PropensityEstimate:
     """p_r / p_reference as the plain ratio of click rates, with delta-method intervals.
 
-    Correct only if documents are equally relevant at every rank on average, as in random rankings.
-    Raises InputError for a K or a reference out of range, or if the reference rank has no clicks.
+    Correct only if documents are, on average, equally relevant at every rank, as in random
+    rankings. Raises InputError if K or the reference is out of range, or the reference rank has no
+    clicks.
     """
     counts = displays.by_rank(last_rank)
     reference = checked_reference(reference, counts.clicks.size)
     if counts.clicks[reference - 1] == 0:
         raise InputError(
-            f"Rank {reference} was never clicked, so rates cannot be divided by its rate; choose "
+            f"Rank {reference} was never clicked, so no rate can be divided by its rate; choose "
             "another reference rank."
         )
     pairs = list(zip(counts.impressions.tolist(), counts.clicks.tolist(), strict=True))

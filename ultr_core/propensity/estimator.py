@@ -66,7 +66,7 @@ class Belief:
         return found
 
     def relevance_of(self, log: ClickLog) -> FloatArray:
-        """r_hat of the document in each row of a log; raises InputError if its size differs."""
+        """r_hat of the document in each row of a log; raises InputError unless each has one."""
         found = self.relevance
         if found is None or found.shape != (log.n_documents,):
             raise InputError(
@@ -119,7 +119,7 @@ class Expectation:
         return (self.factor, self.constant) == (1.0, 0.0)
 
     def counting(self, factor: float, constant: float = 0.0) -> Expectation:
-        """The same users and assumptions where a document counts for this much instead."""
+        """The same users and assumptions, but with a document counting for this much."""
         return replace(self, factor=factor, constant=constant)
 
 
@@ -241,16 +241,17 @@ class Estimator:
     given a belief; u does not matter for rows without clicks. worked: propensity, u and v,
     worked out by hand, of each row of a log with one click at each propensity: 1/2 and at least one
     other propensity. An estimator that needs a clip also has rows for a second threshold, the
-    fourth number in a row, because many functions of tau agree at a single value: one log per
-    threshold, with a propensity below it. needs: the fields of the belief that it uses. clips: the
-    thresholds from which validation chooses, more than one only if it needs a clip; ``CLIP_GRID``
-    is the usual choice. falls: if it is above 0, the threshold is ``falls`` n^(-1/4), at most 1,
-    for a log of n clicks, and nothing is chosen. instead: the estimator used for training if a test
-    shows that the fitted relevance is wrong; None if there is none. asked: whether it is shown with
-    others only on request. over_draws: whether it corrects for lists that leave a document out.
-    normalised: whether its sum is divided by the summed weight instead of the number of
-    presentations: the result is a mean rank of clicks instead of a risk, which orders rankers as
-    the sum itself does, so it is not used for training.
+    fourth number in a row, because many functions of tau agree at a single value; each threshold
+    has a log of its own, with a propensity below that threshold. needs: the fields of the belief
+    that it uses. clips: the thresholds from which validation chooses, more than one only if it
+    needs a clip; ``CLIP_GRID`` is the usual choice. falls: if it is above 0, the threshold is
+    ``falls`` n^(-1/4), at most 1, for a log of n clicks, and nothing is chosen. instead: the
+    estimator used for training if a test shows that the fitted relevance is wrong; None if there is
+    none. asked: whether it is shown with others only on request. over_draws: whether it corrects
+    for lists that leave a document out.
+    normalised: whether its sum is divided by the summed weight instead of by the number of
+    presentations. The result, a mean rank of clicks instead of a risk, orders rankers as the sum
+    itself does, so it is not used for training.
     """
 
     key: str
@@ -270,7 +271,7 @@ class Estimator:
     over_draws: bool = False
 
     def clips_for(self, log: ClickLog) -> tuple[float, ...]:
-        """The candidate thresholds for a log: one that falls as clicks increase, or ``clips``.
+        """The candidate thresholds for a log: one that falls as the log grows, or ``clips``.
 
         >>> from dataclasses import replace
         >>> from ultr_core.propensity import ESTIMATORS

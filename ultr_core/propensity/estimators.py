@@ -82,7 +82,7 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
                 "ips",
                 "IPS",
                 counts="a click counts for 1 / propensity",
-                words="Every click counts for 1 / propensity at its position; correct on average "
+                words="Every click counts for 1 / the propensity of its rank; correct on average "
                 "if the propensities are correct, every candidate was shown and only relevant "
                 "documents are clicked. Clicks on irrelevant documents change "
                 "it by a factor and a constant that are the same for every ranker.",

@@ -79,8 +79,8 @@ def doubly_robust(instead: Estimator) -> Estimator:
     return Estimator(
         "doubly-robust",
         "Doubly robust",
-        counts="an impression counts as the fitted relevance; a click counts as the remainder, "
-        "divided by its propensity (at least τ)",
+        counts="an impression counts as the fitted relevance; a click counts as what "
+        "remains after the fit is subtracted, divided by its propensity (at least τ)",
         words="The fitted relevance, corrected by clicks whose propensity is raised to at least "
         "τ. It has the variance of clipped IPS, but only the bias left by the fit.",
         expects=(

@@ -51,7 +51,7 @@ class InterventionalSets:
     represent the same n n'/(n + n') impressions, whatever the document's relevance, and the ratio
     of the sums tends to p_k / p_k'.
 
-    clicks: float64 [groups, K, K]; entry [g, k - 1, k' - 1] holds the clicks at k of documents that
+    clicks: float64 [groups, K, K]; entry [g, k - 1, k' - 1] holds the clicks at k on documents that
         were also shown at k'.
     exposure: float64 [K, K], symmetric, the impressions they represent; 0 for a pair never shown.
     counts: impressions and clicks at each rank of the documents that were compared.
@@ -73,7 +73,7 @@ def interventional_sets(displays: DisplayCounts, last_rank: int) -> Intervention
     """Collect the documents that were shown at more than one of the ranks 1..K.
 
     Raises InputError if there are none, since a single ranker that never moves a document gives
-    nothing to harvest, and unless K is a whole number from 1 to ``MOST_PAIRED``.
+    nothing to harvest, or if K is not a whole number from 1 to ``MOST_PAIRED``.
     """
     last_rank = checked_last_rank(last_rank, MOST_PAIRED)
     clicks = np.zeros((JACKKNIFE_GROUPS, last_rank, last_rank))
@@ -118,8 +118,8 @@ def harvest(
     ranks; "all-pairs": one likelihood for all pairs (`all_pairs_curve`). Ranks that such pairs do
     not link with the reference by clicks in both directions are missing (see `Links`).
 
-    Raises InputError for an unknown method or a reference outside the ranks, and if all compared
-    clicks are 0 or no rank is linked to the reference.
+    Raises InputError if the method is unknown, the reference is outside the ranks, no compared
+    document was clicked, or no rank is linked to the reference.
     """
     ranks = len(sets.exposure)
     reference = checked_reference(reference, ranks)

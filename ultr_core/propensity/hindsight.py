@@ -59,7 +59,8 @@ def hindsight_propensities(
     above, at = np.asarray(clicks_above), np.asarray(ranks)
     if above.dtype.kind not in "iu" or np.any((above < 0) | (above >= at)):
         raise InputError(
-            "Clicks above must be whole numbers from 0 to one less than the rank.", "clicks_above"
+            "Counts of clicks above must be whole numbers from 0 to one less than the rank.",
+            "clicks_above",
         )
     stayed: FloatArray = np.power(float(continuation), above)
     return curve.at(ranks) * stayed
@@ -112,8 +113,9 @@ HINDSIGHT = Estimator(
     "hindsight",
     "Hindsight",
     counts="a click counts for 1 / (propensity × λ for each click above)",
-    words="Like IPS, but each click above a click multiplies its weight by 1 / λ, because its user "
-    "could have left there. Correct for users who leave after a click with probability 1 − λ.",
+    words="Like IPS, but the weight of a click is multiplied by 1 / λ for each click above it, "
+    "because the user could have left there. Correct for users who leave after a click with "
+    "probability 1 − λ.",
     expects=(
         RIGHT_CONTINUATION,
         RIGHT_CURVE,
@@ -134,10 +136,10 @@ HINDSIGHT = Estimator(
 HINDSIGHT_DOUBLY_ROBUST = Estimator(
     "hindsight-doubly-robust",
     "Hindsight doubly robust",
-    counts="an impression counts as the fitted relevance; a click counts as the remainder, "
-    "divided by its hindsight propensity (at least τ)",
+    counts="an impression counts as the fitted relevance; a click counts as what "
+    "remains after the fit is subtracted, divided by its hindsight propensity (at least τ)",
     words="The fitted relevance, corrected by clicks whose hindsight propensity is raised "
-    "to at least τ; users who had left are discounted.",
+    "to at least τ, with allowance for users who had left.",
     expects=(
         RIGHT_CONTINUATION,
         RIGHT_CONTINUATION_AND_RELEVANCE,

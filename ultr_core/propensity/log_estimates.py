@@ -118,7 +118,8 @@ class LogEstimate:
 class ContextEstimates:
     """A propensity curve for each context in a log.
 
-    found: estimates, each keyed by the contexts that share it, usually one. log: the log's sizes.
+    found: estimates, each keyed by the contexts that share it, usually only one context. log: the
+    log's sizes.
     """
 
     found: Mapping[tuple[str, ...], LogEstimate]
@@ -155,9 +156,9 @@ def estimate_by_context(
     pool: contexts that share one curve. Each curve is relative to p_{z,1} = 1, so users are
     assumed to look at rank 1 equally often in every context.
 
-    Raises InputError for a log without contexts or an unknown context to pool, and if a curve fails
-    or has no rank besides the landmark that is known well: the message names these contexts,
-    because only the reader knows which others their users are like.
+    Raises InputError if the log has no contexts, a context to pool is unknown, or a curve fails or
+    has no well-known rank besides the landmark: the message names the contexts of that curve,
+    because only the reader knows which other contexts have similar users.
     """
     names = log.context_names
     if not names:
@@ -199,7 +200,7 @@ def _too_little(failed: Sequence[tuple[tuple[str, ...], PresentationLog, str]]) 
     return InputError(
         f"No curve can be estimated for the {noun} {each}: "
         f"{failed[0][2].removesuffix('.')}. Say which contexts are so alike that they share one "
-        "curve, or leave these rows out.",
+        "curve, or leave the rows of these contexts out.",
         "pool_contexts",
     )
 
@@ -224,8 +225,8 @@ def estimate_from_log(
     rates, for smoothing, are those of the whole log; for swaps, those of documents at their own
     rank.
 
-    If the log has sessions, intervals leave out one group of sessions at a time: see
-    `session_points`. EM takes too long for that; its intervals leave out groups of queries.
+    If the log has sessions, intervals come from leaving out one group of sessions at a time: see
+    `session_points`. EM takes too long for that; for its intervals, groups of queries are left out.
 
     Raises InputError for an unknown method, more ranks than the method allows, a log with no clicks
     or only clicks, or a log in which the method finds nothing to compare with the landmark; the

@@ -55,13 +55,13 @@ class PropensityMethod:
     from_swaps: from a landmark swap experiment, called with its counts and bootstrap_seed; it works
     on logs that record swaps. randomised: from its own traffic.
 
-    ratios: only the ratios, [K], NaN where there is none, for intervals that leave out groups of
+    ratios: only the ratios, [K], NaN where one is missing, for intervals that leave out groups of
     sessions: called with displays, last_rank and reference, or with the counts of swaps [4, 2, K]
     and reference. None if that would take too long. intervals: what its own intervals treat as
     independent, in words.
 
     relevance_free: whether it is correct for any relevance at each rank, in a position model.
-    rankers: how many rankers must share a log's traffic so that enough documents move.
+    rankers: how many rankers must share a log's traffic for enough documents to move.
     pairwise: whether its work grows with the square of the number of ranks. command: its name on
     the command line, if it differs from the key.
     """

@@ -67,7 +67,7 @@ class RankEstimate:
 
     rank: r, from 1. value: the ratio, None if the data do not determine it (never 0). low, high:
     95% interval, None if there is none. standard_error: of the logarithm.
-    impressions, clicks: of the documents at this rank that the ratio is based on.
+    impressions, clicks: of the documents at this rank on which the ratio is based.
     reason: why there is no value or no interval, in words.
     """
 
@@ -119,7 +119,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class PropensityEstimate:
-    """Ratios p_r / p_reference of ranks 1, 2, ..., K by one method.
+    """Ratios p_r / p_reference for ranks 1, 2, ..., K, from one method.
 
     method: key in ``PROPENSITY_METHODS``. reference: the rank whose ratio is 1.
     points: one per rank, from rank 1. pairs: number of pairs of ranks that were compared.
@@ -285,7 +285,7 @@ def ranks_in_words(ranks: Sequence[int], noun: str = "rank") -> str:
 
 
 def wilson_interval(clicks: int, impressions: int) -> tuple[float, float]:
-    """95% interval for a click rate, Wilson (1927); raises InputError without impressions."""
+    """95% interval for a click rate, Wilson (1927); InputError if there are no impressions."""
     if impressions < 1 or not 0 <= clicks <= impressions:
         raise InputError(
             "A click rate needs impressions, and at most one click for each, not "

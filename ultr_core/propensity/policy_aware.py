@@ -75,9 +75,9 @@ POLICY_AWARE = Estimator(
     counts="a click counts for 1 / (mean propensity of its document over all presentations of the "
     "query)",
     words="Like IPS, but with the mean propensity of a document over all presentations of its "
-    "query, not that of its rank, so it is also correct if a logger leaves documents out of some "
-    "lists, provided it shows each of them sometimes. Documents that the log never shows are "
-    "missing.",
+    "query, not the propensity of its rank, so it is also correct if a logger leaves documents out "
+    "of some lists, provided it shows each of them sometimes. Documents that the log never shows "
+    "are missing.",
     expects=(
         RIGHT_CURVE,
         RIGHT_CURVE_ABOVE_CLIP,

@@ -181,7 +181,7 @@ class PresentationLog:
         if not some:
             return ""
         return (
-            f"{some:,} of {joined:,} joined clicks have a different position or query from the "
+            f"{some:,} of {joined:,} joined clicks have a position or query other than that of the "
             "view they are joined with, and count for that view; check that views and clicks come "
             "from the same log and use the same ids."
         )
@@ -237,7 +237,7 @@ class PresentationLog:
         return _different(np.sort(self.document * self.positions.size + place))
 
     def in_contexts(self, names: Collection[str]) -> PresentationLog:
-        """The entries for some contexts, as a log without contexts; ``rows`` counts rows for all.
+        """The entries for some contexts, as a log without contexts; ``rows`` counts all rows.
 
         Raises InputError for a name that is not in ``context_names``.
         """
@@ -323,8 +323,8 @@ class PresentationLog:
         A row at its presentation's swapped rank shows the landmark document; a row at the landmark
         shows the document that moved up; swapped rank = landmark is the control. A query's list is
         taken to end at the lowest position at which it was logged; if only the two swapped
-        documents are logged, every list is assumed to be long enough. Raises InputError without the
-        column, without any swap or control presentation, and for a log of clicks only.
+        documents are logged, every list is assumed to be long enough. Raises InputError if the log
+        has no column of swapped ranks, no swap or control presentation, or clicks only.
         """
         if not self.has_swaps:
             raise InputError(

@@ -179,7 +179,7 @@ def estimate_neighbour_swaps(counts: RandomisedCounts) -> PropensityEstimate:
 def shuffling_cost(relevance: ArrayLike, ranks: ArrayLike, query_offsets: ArrayLike) -> float:
     """Exact mean increase in the sum of ranks (equation 2) when lists are shuffled.
 
-    The mean over queries of sum_d r(d) ((m + 1)/2 - rank(d)), with m documents per query. Raises
+    The mean over queries of sum_d r(d) ((m + 1)/2 - rank(d)), for m documents in the query. Raises
     InputError for arrays whose shapes do not match.
     """
     relevant = relevance_of_all(relevance, ranks)

@@ -38,7 +38,7 @@ class RowNumbers:
     ``times_u`` divides instead of multiplying by a rounded 1 / q.
 
     u may be anything in rows without a click, and so may v in rows without an impression. Raises
-    InputError for values that are not numbers, or if u and v have different lengths.
+    InputError if a value is not a number, or if u and v have different lengths.
     """
 
     u: FloatArray
@@ -85,9 +85,9 @@ class RowNumbers:
     def on_log(self, log: ClickLog) -> RowNumbers:
         """The numbers used to count a log: u is 0 where there are no clicks.
 
-        Raises InputError for a different number of rows, a clicked row whose u is not finite (if it
-        divides by q: whose q is 0, almost 0, or above 1), an impression whose v is not finite, and
-        v other than 0 if the log contains only clicks.
+        Raises InputError for a number of rows other than that of the log, a clicked row whose u is
+        not finite (or, for division by q, whose q is 0, almost 0, or above 1), an impression whose
+        v is not finite, or a v other than 0 if the log contains only clicks.
         """
         if self.divisor is not None:
             u = inverse_propensities(log, self.divisor)

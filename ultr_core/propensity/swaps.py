@@ -111,10 +111,10 @@ def simulate_swaps(
 ) -> SwapCounts:
     """Run the swap experiment on presented rankings, drawing the counts directly.
 
-    Queries and ranks j are drawn uniformly and independently: N_qj is multinomial; given its
-    presentations, clicks on a document are binomial, and independent across documents. Lists
-    too short for a draw are shown unchanged and not counted; queries without a document at the
-    landmark are left out. Section 7.6 uses landmark 1 and K = 21.
+    Queries and ranks j are drawn uniformly and independently: N_qj is multinomial; given N_qj,
+    clicks on a document are binomial, and independent across documents. Lists too short for a draw
+    are shown unchanged and not counted; queries without a document at the landmark are left out.
+    Section 7.6 uses landmark 1 and K = 21.
 
     relevance, ranks [documents]; query_offsets [queries + 1]. Raises InputError for a landmark
     outside the range 1 to K, a K that is not a whole number from 1 to ``MOST_PAIRED``, fewer than 1
@@ -191,14 +191,14 @@ def estimate_swaps(
     """p_r / p_k for each rank from a swap experiment.
 
     "landmark" is the paper's ratio: landmark document at r over landmark document at k. "pooled"
-    adds the click rates of the document that moved up to both parts of the ratio; both have the
+    adds to both parts of it the click rates of the document that moved up; both documents have the
     same ratio of expectations under the position model, and clicks on two documents in one
     presentation are treated as independent. Intervals come from the delta method or,
     given ``bootstrap_seed``, are percentiles of ``BOOTSTRAP_DRAWS`` resampled experiments.
 
     Ratios above 1 are kept; ranks that were not swapped with k are missing. Raises InputError if
-    the landmark document was never clicked at its own rank, and for any other ratio or an invalid
-    seed.
+    the landmark document was never clicked at its own rank, ``ratio`` is neither of the two, or the
+    seed is invalid.
     """
     if ratio not in get_args(Ratio):
         raise InputError(f"The ratio must be landmark or pooled, not {in_brief(ratio)}.")
@@ -339,9 +339,9 @@ def swap_cost(
 ) -> float:
     """Mean increase in the sum of ranks (equation 2) per presentation in the experiment.
 
-    A swap of k and j adds (j - k) (r(d_k) - r(d_j)); averaged over queries with a result at the
-    landmark and over j uniform on 1..K; draws beyond a list count as 0. The value is exact, for the
-    intervention in Section 5.3. Raises InputError if `simulate_swaps` does.
+    A swap of k and j adds (j - k) (r(d_k) - r(d_j)); this is averaged over queries with a result at
+    the landmark and over j uniform on 1..K; draws beyond a list count as 0. The value is exact for
+    the intervention in Section 5.3. Raises InputError if `simulate_swaps` does.
     """
     landmark, last_rank = _checked_design(landmark, last_rank)
     at = documents_at_places(ranks, query_offsets, last_rank)
@@ -356,7 +356,7 @@ def swap_cost(
 def sessions_needed(
     rate_at_rank: float, rate_at_landmark: float, last_rank: int, precision: float
 ) -> int:
-    """Presentations after which the 95% interval for p_r / p_k reaches +- ``precision``.
+    """Number of presentations at which the 95% interval for p_r / p_k reaches +- ``precision``.
 
     The half-width of the interval on the logarithmic scale is log(1 + precision), and each rank
     gets 1/K of the presentations: N = K (1.96 / log(1 + precision))^2 ((1 - a)/a + (1 - b)/b),
@@ -380,7 +380,7 @@ def sessions_needed(
     if not needed < MOST_COUNTED:
         raise InputError(
             f"Click rates of {a:g} and {b:g} and a precision of {wanted:g} need more presentations "
-            f"than can be counted, {MOST_COUNTED:.3g}; ask for less precision or a rank nearer the "
-            "top."
+            f"than can be counted ({MOST_COUNTED:.3g}); ask for less precision or a rank nearer "
+            "the top."
         )
     return math.ceil(needed)

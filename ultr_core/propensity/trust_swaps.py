@@ -63,7 +63,7 @@ class TrustLines:
 
     @property
     def finding(self) -> Finding:
-        """Whether every intercept is 0, by testing the largest against its error.
+        """Whether every intercept may be 0: the largest is tested against its error.
 
         With a Bonferroni correction over the ranks, the test rejects with probability at most
         ``LEVEL`` if there is no trust bias.
@@ -72,8 +72,8 @@ class TrustLines:
         known = np.flatnonzero(self.known)
         if not known.size:
             said = (
-                "No two groups of documents differ enough in clicks to tell trust bias from "
-                "position bias."
+                "No two groups of documents differ enough in clicks for trust bias and position "
+                "bias to be distinguished."
             )
             return Finding(said, limit=None, key=about[0], title=about[1])
         reach = self.reach(LEVEL / known.size)
@@ -99,7 +99,7 @@ class TrustLines:
     def affine(self, ranks: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """A and B as the alpha and beta that an estimator gets; 1 and 0 at the landmark.
 
-        Ranks without a line use that of the nearest known rank above; the last line is used below.
+        Ranks without a line use that of the nearest known rank above, also beyond the last rank.
         """
         slope, intercept = (
             np.where(self.known, self.slope, 1.0),
@@ -141,9 +141,9 @@ class TrustLines:
 def trust_lines(counts: SwapCounts) -> TrustLines:
     """The line for each rank from the four click rates in its swaps.
 
-    Errors come from the delta method. The two documents in a swap belong to the same query, so
-    their clicks are correlated. The correlation was not recorded and is assumed to be as large as
-    possible, which makes errors too large.
+    Standard errors come from the delta method. The two documents in a swap belong to the same
+    query, so their clicks are correlated. The correlation was not recorded and is assumed to be as
+    large as possible, which makes the errors too large.
     """
     (x1, v1), (y1, w1), (x2, v2), (y2, w2) = (
         _rates(each) for each in (counts.control, counts.swapped, counts.moved, counts.unmoved)

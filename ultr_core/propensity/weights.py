@@ -38,7 +38,7 @@ class Weights:
     """Weights of the training examples, summed by document.
 
     values: float64 [documents], finite and not negative; the summed weight of the training
-        examples (clicks, or judgments) on that document; made read-only.
+        examples (clicks or judgments) on each document; made read-only.
     clicks: n, the number of training examples in the sum, as in the C/n of
         Section 6 of Joachims, Swaminathan and Schnabel (2017).
     targets: the same sums per presentation, of either sign, for learners that also learn from
@@ -151,14 +151,14 @@ def naive_weights(log: ClickLog) -> Weights:
 
 
 def ips_weights(log: ClickLog, curve: ExaminationCurve, *, clip: float = 0.0) -> Weights:
-    """Inverse propensity weights: for each document the sum over its clicks of 1 / max(clip, p).
+    """Inverse propensity weights: for each document, the sum of 1 / max(clip, p) over its clicks.
 
     p is the examination probability of the rank at which the click happened, normalised to
     p_1 = 1 before clipping. Section 6 of Joachims, Swaminathan and Schnabel (2017); the clipped
     form is that of Section 7.2, restricted to clicks.
 
     Raises InputError for a log without clicks, a clip outside [0, 1], clicks at a rank with
-    propensity 0 if clip is 0, and arguments that are not a log or a curve.
+    propensity 0 if clip is 0, or arguments that are not a log and a curve.
 
     Half the users look at rank 2, so a click there counts twice; clicks on a document add up:
 
@@ -186,7 +186,7 @@ def full_information_weights(relevance: ArrayLike) -> Weights:
 
 
 def clipped_propensities(propensities: ArrayLike, clip: float) -> FloatArray:
-    """max(clip, p), float64 in the shape of ``propensities``; clip = 0 changes nothing.
+    """max(clip, p), float64 with the shape of ``propensities``; clip = 0 changes nothing.
 
     Raises InputError for a clip outside [0, 1], or a propensity that is NaN, infinite or negative.
 
@@ -201,8 +201,8 @@ def clipped_propensities(propensities: ArrayLike, clip: float) -> FloatArray:
     if not right.all():
         entry = int(np.argmin(right))
         raise InputError(
-            f"Propensity {entry} (counted from 0) is {q.flat[entry]}; it must be a finite number "
-            "of 0 or more."
+            f"Propensity {entry} (counted from 0) is {q.flat[entry]}; it must be finite and "
+            "not negative."
         )
     clipped: FloatArray = np.maximum(q, threshold)
     return clipped

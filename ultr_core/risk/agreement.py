@@ -16,7 +16,7 @@ def kendall_tau(a: ArrayLike, b: ArrayLike) -> float:
 
     (concordant - discordant) / sqrt((pairs - ties in a) (pairs - ties in b)), Kendall (1945).
     a and b [items]. Raises InputError if they differ in length, have fewer than two items or
-    contain a number that is not finite, and if all numbers in one list are equal (tau is then
+    contain a number that is not finite, or if all numbers in one list are equal (tau is then
     undefined).
 
     >>> kendall_tau([1.0, 2.0, 3.0], [10.0, 30.0, 20.0])
@@ -48,7 +48,7 @@ def _tau(first: FloatArray, second: FloatArray) -> float:
 
 
 def order_agreement(a: ArrayLike, b: ArrayLike) -> float:
-    """`kendall_tau`, or 0 if all numbers in one list are equal, which says nothing about the order.
+    """`kendall_tau`, or 0, which says nothing about the order, if a list has only equal numbers.
 
     Raises InputError if `kendall_tau` does, except for equal numbers.
     """

@@ -89,8 +89,8 @@ def estimates_by_group(
     standard errors. There is no interval if there are too few clicks or fewer than
     ``FEWEST_GROUPS`` groups.
 
-    ranks [rankers, documents] of any sign, so that differences between two rankers' ranks give
-    their difference in value; numbers [rows] as in `estimate_risks`. Raises InputError as
+    ranks [rankers, documents] of any sign, so that the differences between two rankers' ranks give
+    the rankers' difference in value; numbers [rows] as in `estimate_risks`. Raises InputError as
     `estimate_risks` does, and if the sum B without some group is not above 0.
 
     Measured coverage of its 95% intervals: ``docs/intervals.md``.

@@ -112,8 +112,8 @@ def estimate_values(
     """Risks of many rankers without their spread, and differences of a few, by several estimators.
 
     Returns, for each estimator, the values of `estimate_risks`, float64 [rankers], and
-    `estimate_differences` of the pairs. They differ from `judgements` only by rounding, and take a
-    quarter of the time.
+    `estimate_differences` of the pairs. They differ from those of `judgements` only by rounding,
+    and take a quarter of the time.
 
     ranks [rankers, documents]; numbers: one for each estimator, as in `estimate_risks`; pairs
     [pairs, 2]: each names two of the rankers. Raises InputError if `estimate_risks` does.
@@ -149,8 +149,8 @@ def estimate_risks(
         M2 = (1 / N) sum_q [T_q^2 / N_q + sum_d rank(d)^2 (A_d - B_d^2 / N_q)],
 
     which is unbiased for every N_q >= 1 if each query has one presented ranking and the documents
-    of a presentation are examined independently. A query drawn once contributes its own square. If
-    documents move between ranks, it ignores the fact that two of them cannot move independently.
+    of a presentation are examined independently. A query drawn once contributes T_q^2. If
+    documents move between ranks, M2 ignores the fact that two of them cannot move independently.
 
     Intervals are `gamma_ends`, or -+ 1.96 standard errors if impressions count (v other than 0),
     for which no coverage is stated. For a biased estimator, such as the clipped estimator,
@@ -159,7 +159,7 @@ def estimate_risks(
     ranks [rankers, documents]; numbers [rows]: u and v, or propensities q for u = 1 / q and v = 0;
     u of unclicked rows does not matter. Raises InputError for clicks without a propensity, arrays
     whose shapes do not match or that contain values that are not finite, ranks below 1, fewer than
-    two presentations, and v other than 0 for a log of clicks only.
+    two presentations, or a v other than 0 for a log of clicks only.
 
     The presented ranking and its reverse, judged from clicks on both documents; half of the users
     look at rank 2, so a click there has a weight of 2:
@@ -220,7 +220,7 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Est
     value instead of the rank, divided by the mean summed weight of a presentation.
 
     ranks [documents] under the ranker to be judged, numbers [rows of the log]. Raises InputError if
-    `estimate_risks` does, for a log without clicks, and for a summed weight that is not above 0.
+    `estimate_risks` does, the log has no clicks, or the summed weight is not above 0.
     """
     places = checked_places(ranks, log.n_documents)
     if places.ndim != 1:
@@ -256,7 +256,7 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Est
 
 
 def estimate_by(estimator: Estimator, log: ClickLog, ranks: ArrayLike, belief: Belief) -> Estimate:
-    """A ranker's risk by one of ``ESTIMATORS``, or its mean rank if that is normalised.
+    """A ranker's risk by one of ``ESTIMATORS``, or its mean rank if the estimator is normalised.
 
     ranks [documents] under the ranker to be judged; belief: what the estimator is given. For
     a `GroupedLog`, the interval comes from groups of sessions. Raises InputError as
@@ -481,8 +481,8 @@ def _dependent(log: ClickLog) -> str:
     if log.context_is_given or not log.context.any():
         return ""
     return (
-        "no interval: clicks in one presentation depend on each other if the log is counted by "
-        "clicks above; give a GroupedLog of groups of presentations"
+        "no interval: clicks in one presentation depend on each other if rows are counted by the "
+        "number of clicks above; give a GroupedLog of groups of presentations"
     )
 
 

@@ -128,7 +128,7 @@ def too_few_clicks(log: ClickLog, numbers: Numbers, scale: FloatArray | None = N
         n m_2^3 / m_3^2,   with m_k the mean of u^k over expected clicks
 
     Clicks are expected in proportion to impressions / u. Expected clicks are used instead of
-    observed clicks, because logs that lack heavy clicks by chance look even, and those are the logs
+    observed clicks, because logs that by chance lack heavy clicks look even, and those are the logs
     whose intervals miss the truth. For a log that contains only clicks, the observed clicks are
     used. numbers [rows] as in `estimate_risks`. scale [rows]: the factor of u in m_2 and m_3, if
     ranks can be far larger in some rows than in others; with it, u = 1 if an estimator counts only
@@ -153,8 +153,8 @@ def too_few_telling(log: ClickLog, numbers: Numbers, differences: FloatArray) ->
     """Why there are too few clicks to say which of two rankers is better; "" if there are enough.
 
     Clicks on documents that both rankers put at the same rank say nothing; other clicks count
-    for x = u |difference|. They must be worth ``FEWEST_TELLING`` equally weighted clicks,
-    (sum of x)^2 / sum of x^2 over clicks. Without such a click, the difference is
+    for x = u |difference|. They must be worth ``FEWEST_TELLING`` equally weighted clicks;
+    they are worth (sum of x)^2 / sum of x^2 over clicks. Without such a click, the difference is
     0, and there is nothing to decide. differences [documents] of ranks; numbers [rows].
     """
     u = np.where(log.clicks > 0, row_numbers(numbers).u, 0.0)

@@ -56,18 +56,17 @@ def leaving_moments(
 ) -> LeavingMoments:
     """Mean and variance of one presentation's sum over rows of rank (u clicks + v impressions).
 
-    A recursion from the last rank up, over the clicks above h. With x = rank u, y = rank v and a
-    the click probability of a user who is still there,
+    A recursion from the last rank up, over h, the number of clicks above. With x = rank u,
+    y = rank v and a the click probability of a user who is still there,
 
         M_k(h) = y + a (x + lambda M_{k+1}(h + 1) + (1 - lambda) L_{k+1}(h + 1))
                    + (1 - a) M_{k+1}(h)
 
-    and L from what is shown to users who have left, L_k(h) = y + L_{k+1}(h); likewise for second
-    moments.
+    and, for users who have left, L_k(h) = y + L_{k+1}(h); likewise for second moments.
 
-    numbers: u and v of `rows_by_clicks_above` (presented, query_offsets), in its order. relevance,
-    presented and ranks [documents]: those under the ranker to be judged. Raises InputError for
-    a different number of rows, or if a document that can be clicked has no finite u.
+    numbers: u and v of `rows_by_clicks_above` (presented, query_offsets), in its order. relevance
+    and presented [documents]; ranks [documents] under the ranker to be judged. Raises InputError
+    if the number of rows is wrong, or a document that can be clicked has no finite u.
     """
     clicking = users.at_first.click_probability(relevance, presented)
     steps = by_rank(presented, query_offsets)
@@ -78,7 +77,7 @@ def leaving_moments(
     if numbers.u.size != int(places.sum()):
         raise InputError(
             f"An estimator gave numbers for {numbers.u.size} rows, but the log "
-            f"counted by clicks above has {int(places.sum())}.",
+            f"counted by the number of clicks above has {int(places.sum())}.",
             "row_numbers",
         )
     below = _Below(*np.zeros((3, offsets.size - 1, len(steps) + 1)))

@@ -58,9 +58,7 @@ def _times_u(possible: FloatArray, numbers: Numbers) -> FloatArray:
     if given.divisor is not None:
         q = given.divisor
         require_propensities(q, possible.size)
-        _require(
-            happens, q > LEAST_PROPENSITY, q, "propensity", "be clipped at a threshold above 0"
-        )
+        _require(happens, q > LEAST_PROPENSITY, q, "propensity", "clipped at a threshold above 0")
         return np.divide(possible, q, out=np.zeros(q.size), where=happens)
     u = given.u
     if u.size != possible.size:
@@ -81,7 +79,7 @@ def _require(
         document = int(np.argmax(wrong))
         raise InputError(
             f"Document {document} (counted from 0) can be clicked but has {what} "
-            f"{found[document]:g}; it must be {must}.",
+            f"{found[document]:g}; this number must be {must}.",
             "not_finite",
         )
 
@@ -97,10 +95,9 @@ def expected_delta(
     """Expected contribution of one presentation of each query, float64 [..., queries].
 
     E[Delta_hat | x] = sum_d rank(d | S) (u_d pi_d + v_d). With u = 1 / q for the true propensities
-    q, v = 0 and no noise, it is Delta of equation (2): the unbiasedness proved in Section 4. Raises
-    InputError if a document with pi > 0 has q = 0 or no finite u, for a pi outside [0, 1], and for
-    arrays whose shapes do not match or that contain values that are not finite; so do the other
-    functions here.
+    q, v = 0 and no noise, it is Delta of equation (2): the unbiasedness that Section 4 proves.
+    Raises InputError if a document with pi > 0 has q = 0 or no finite u, a pi lies outside [0, 1],
+    the shapes of arrays do not match, or a value is not finite; so do the other functions here.
     """
     expected = expected_contribution(click_probability, numbers)
     contribution = metric.gain(checked_places(ranks, expected.size)) * expected
@@ -139,9 +136,9 @@ def expected_risk(
     """Expected estimated risk E[R_hat(S)] = (1 / Q) sum_q E[Delta_hat | q], shape [...].
 
     Naive: u = 1; IPS: 1 / p; clipped: 1 / max(tau, p). With assumed propensities p' instead of the
-    true p, it is (1 / Q) sum_q sum_d rank(d | S) (p_d / p'_d) (eps_plus r + eps_minus (1 - r)); for
-    power laws, p / p' = rank(d | presented)^(eta' - eta). The paper studies it by experiment in
-    Section 7.5.
+    true p, the expected IPS estimate is (1 / Q) sum_q sum_d rank(d | S) (p_d / p'_d) (eps_plus r +
+    eps_minus (1 - r)); for power laws, p / p' = rank(d | presented)^(eta' - eta). The paper studies
+    this case by experiment in Section 7.5.
     """
     contribution = expected_contribution(click_probability, numbers)
     offsets = checked_offsets(query_offsets, contribution.size)
@@ -207,11 +204,11 @@ class AffineLaw(NamedTuple):
     intercept: float
 
     def expected(self, risk: ArrayLike) -> FloatArray:
-        """Expected IPS estimate for a true risk, in the shape of ``risk``."""
+        """Expected IPS estimate for a true risk, with the shape of ``risk``."""
         return self.slope * np.asarray(risk, dtype=np.float64) + self.intercept
 
     def invert(self, estimate: ArrayLike) -> FloatArray:
-        """Risk without the bias from noise, from IPS estimates, in the shape of ``estimate``."""
+        """Risk without the bias from noise, from IPS estimates, with the shape of ``estimate``."""
         return (np.asarray(estimate, dtype=np.float64) - self.intercept) / self.slope
 
 
@@ -246,10 +243,9 @@ def affine_law(
 def noise_share(eps_plus: float, eps_minus: float, irrelevant_to_relevant: float) -> float:
     """Expected share of clicks on irrelevant documents, eps_minus A / (eps_plus B + eps_minus A).
 
-    ``irrelevant_to_relevant`` is A / B, the ratio of expected examined irrelevant to relevant
-    documents; the two shares printed in Sections 7.1 and 7.4 both give 4.96. Raises InputError for
-    a probability outside [0, 1] or a ratio that is negative or not finite, or if no click can
-    happen.
+    ``irrelevant_to_relevant`` is A / B, the ratio of irrelevant to relevant documents expected to
+    be examined; the two shares printed in Sections 7.1 and 7.4 both give 4.96. Raises InputError if
+    a probability lies outside [0, 1], the ratio is negative or not finite, or no click can happen.
     """
     for name, value in (("eps_plus", eps_plus), ("eps_minus", eps_minus)):
         if not 0 <= number_or_nan(value) <= 1:
@@ -289,9 +285,10 @@ def judgements(
 
     Ranks are read once; the results equal those of the three functions to the last digit.
 
-    ranks [rankers, documents], click_probability pi [documents]; numbers are pairs of u and v for
-    the rows of the log, [rows], and for the documents as presented, [documents]; against: the
-    ranker with which the others are compared. Raises InputError as the three functions do.
+    ranks [rankers, documents], click_probability pi [documents]; numbers: for each estimator,
+    its u and v for the rows of the log, [rows], and for the documents as presented, [documents];
+    against: the ranker with which the others are compared. Raises InputError as the three
+    functions do.
     """
     places = places_of_rankers(ranks, log.n_documents)
     weighed = weigh(log, [of_rows for of_rows, _ in numbers])

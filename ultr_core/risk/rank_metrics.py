@@ -23,7 +23,7 @@ class RankMetric:
     """An additive metric.
 
     key, label: its stable name, and the name that readers see. words: what it adds up. gain: the
-    cost of a relevant document at each of the given ranks, float64, in their shape.
+    cost of a relevant document at each of the given ranks, float64, with their shape.
     """
 
     key: str
@@ -51,7 +51,8 @@ def missing_from_top(k: int) -> RankMetric:
     def gain(ranks: ArrayLike) -> FloatArray:
         return (_rank(ranks) > k).astype(np.float64)
 
-    return RankMetric(f"top-{k}", f"Missing in the top {k}", f"relevant documents below {k}", gain)
+    label = f"Missing from the top {k}"
+    return RankMetric(f"top-{k}", label, f"relevant documents below {k}", gain)
 
 
 RANK = RankMetric("rank", "Sum of ranks", "ranks of relevant documents, equation 2", _rank)

@@ -1,4 +1,4 @@
-"""Grids of cells: the paper's figures and maps, resumable and run in several processes."""
+"""Resumable grids of cells, run in several processes: the paper's figures, and maps."""
 
 from typing import TYPE_CHECKING
 

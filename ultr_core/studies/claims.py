@@ -483,7 +483,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "naive-flat",
                 "The learning curve of the naive ranker is essentially flat.",
                 "7.2",
-                "From the fewest clicks to the most, its loss changes by less than "
+                "From the fewest clicks to the most, the naive ranker's loss changes by less than "
                 f"{FLAT:.0%} of the gap (both ends of the interval). The paper does not print its "
                 "range of clicks.",
                 naive_is_flat(0),
@@ -493,8 +493,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "Beyond tens of thousands of clicks, more clicks change the naive ranker by less "
                 f"than {_OF_GAP}.",
                 "7.2",
-                f"From the first point above {FEW_CLICKS:,} clicks to the last, its loss changes "
-                f"by less than {FLAT:.0%} of the gap (both ends of the interval).",
+                f"From the first point above {FEW_CLICKS:,} clicks to the last, the naive ranker's "
+                f"loss changes by less than {FLAT:.0%} of the gap (both ends of the interval).",
                 naive_is_flat(FEW_CLICKS),
                 "lab",
             ),
@@ -534,8 +534,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "A ranker that learns to prefer clicked over skipped documents tends to reverse "
                 "the presented order.",
                 "1",
-                "With the most clicks, Kendall's τ between its order and production's is below 0 "
-                "(upper end of the interval).",
+                "With the most clicks, Kendall's τ between this ranker's order and production's is "
+                "below 0 (upper end of the interval).",
                 skip_above_reverses,
                 quantity="Kendall's τ",
             ),
@@ -605,7 +605,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 f"Five times as many clicks change the naive ranker by less than {_OF_GAP}.",
                 "7.4",
                 "The interval for the change, averaged over all values of ε₋, is within "
-                f"{FLAT:.0%} of the gap. The paper says so only in section 7.3.",
+                f"{FLAT:.0%} of the gap. The paper says this only in section 7.3.",
                 more_data_is_no_use(0.0),
                 "lab",
             ),
@@ -623,7 +623,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "above-is-worse",
                 "Underestimating small propensities (η′ > 1) can be harmful.",
                 "7.5",
-                f"{_LOW} at 1.5, against the true value.",
+                f"{_LOW} at an assumed η of 1.5, compared with the true value.",
                 above_can_be_worse,
             ),
             Rule(
@@ -638,7 +638,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
             ),
             Rule(
                 "mediocre-beats-naive",
-                "Even a mediocre propensity model can improve over the naive ranker.",
+                "Even a mediocre propensity model can improve on the naive ranker.",
                 "7.5",
                 f"{_LOW} at some assumed η that is off by {MEDIOCRE[0]:g} to {MEDIOCRE[1]:g}.",
                 mediocre_can_win,
@@ -691,7 +691,7 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "From 45,000 to 170,000 clicks, more clicks do not make up for documents that a "
                 "fixed logger never shows.",
                 "4",
-                f"From 45,000 clicks to the most, the weighted ranker changes by less than "
+                "From 45,000 clicks to the most, the weighted ranker's loss changes by less than "
                 f"{FLAT:.0%} of the gap (both ends of the interval).",
                 hole_stays,
                 "later",

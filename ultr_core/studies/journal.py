@@ -47,13 +47,13 @@ class Journal:
 
 @contextmanager
 def open_journal(path: Path, header: Mapping[str, Any]) -> Iterator[Journal]:
-    """Open the journal at ``path``, or create it; no other process can use it meanwhile.
+    """Open the journal at ``path``, or create it; no other process can use it in the meantime.
 
     An incomplete last line, left by a killed process, is cut off; its cell must be run again.
 
     Args:
         path: the file.
-        header: nested plain values that the results depend on besides their keys.
+        header: nested plain values on which the results depend besides the keys of their cells.
 
     Raises:
         InputError: the file was made with other settings (the message says which), is not a

@@ -100,7 +100,7 @@ def _on_given_curves(result: StudyResult) -> list[str]:
     both = " and ".join(used)
     return [
         f"{both[0].upper()}{both[1:]} the given examination curve; the paper's claims are about "
-        "power laws and are not judged on it."
+        "power laws and are not judged here."
     ]
 
 

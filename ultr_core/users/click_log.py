@@ -58,8 +58,8 @@ class ClickLog:
     query_draws: N, the number of presentations, including those without a click.
     query_offsets: int64 [queries + 1], as in the corpus.
     draws: int64 [queries], how often each query was presented. By default, the impressions of the
-    query's most presented document; this is exact if some document for the query is presented in
-    every draw, which is the case if whole candidate lists are shown.
+    query's most often presented document; this is exact if some document for the query is presented
+    in every draw, which is the case if whole candidate lists are shown.
     context: int32 [rows], 0 or more: what else examination may depend on, such as the device or the
     number of clicks above; 0 by default.
     whole_lists: whether each draw showed a query's candidates and nothing else, as simulated users

@@ -142,8 +142,8 @@ class TrustBiasModel:
 
     P(c = 1 | r, rank k) = theta_k (eps_plus_k r + eps_minus_k (1 - r)): users trust high ranks and
     click on irrelevant documents there more often. Section 5.4 of the paper; Agarwal et al.
-    (WWW 2019). It is affine in r, alpha_k r + beta_k with alpha_k = theta_k (eps_plus_k -
-    eps_minus_k) and beta_k = theta_k eps_minus_k (Vardasbi et al., CIKM 2020).
+    (WWW 2019). This probability is affine in r: alpha_k r + beta_k, with alpha_k = theta_k
+    (eps_plus_k - eps_minus_k) and beta_k = theta_k eps_minus_k (Vardasbi et al., CIKM 2020).
 
     curve: theta. eps_plus, eps_minus: one number for each rank from 1; the last is used beyond the
     end.

@@ -30,7 +30,7 @@ class ExaminationCurve(Protocol):
     """Anything that gives an examination probability in [0, 1] at every rank from 1."""
 
     def at(self, ranks: ArrayLike) -> FloatArray:
-        """Examination probability at each rank, float64 in the shape of ``ranks``."""
+        """Examination probability at each rank, float64 with the shape of ``ranks``."""
 
     def describe(self) -> str:
         """Describe the curve and its parameters in a few words."""
