@@ -63,8 +63,8 @@ class GroupCounts:
     draws: float64 [groups], presentations in each group, including those without a click. of: what
     is in a group, "session" or "presentation".
 
-    Raises InputError for fewer than two groups, or a group without a draw, since leaving it out
-    would change nothing although it counts as a group.
+    Raises InputError for fewer than two groups, and for a group without a draw, since leaving this
+    group out would change nothing although it counts as a group.
     """
 
     row: IntArray

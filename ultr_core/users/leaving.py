@@ -64,7 +64,7 @@ class LeavingUsers:
 
     @property
     def at_first(self) -> PositionModel:
-        """The click model up to the first click, and for each document that users still reach."""
+        """The click model until the first click, and then for documents that users still reach."""
         return PositionModel(self.curve, self.eps_plus, self.eps_minus)
 
     def affine(self, ranks: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -178,13 +178,14 @@ def simulate_leaving(
     """Draw a log from users who may leave, directly as counts, whatever the number of clicks.
 
     From the top of a list down, Binomial(S_h, a_k) of the S_h users who have not left after h
-    clicks click at rank k, and Binomial(clicks, lambda) of these stay, with h + 1 clicks. So the
-    distribution is the same as for users simulated one by one, whatever their number. Each count
-    is the quantile at a fixed uniform number, as in `simulate_counts`.
+    clicks click at rank k, and Binomial(clicks, lambda) of those who click stay, with h + 1 clicks.
+    So the distribution is the same as for users simulated one by one, whatever their number. Each
+    count is the quantile at a fixed uniform number, as in `simulate_counts`.
 
     relevance, ranks [documents] as presented, query_offsets [queries + 1]. Rows have the number
-    of clicks above as context; their impressions include users who had left, since a log does not
-    show who left. The same seed gives the same log and draws the same queries as `simulate_counts`.
+    of clicks above as context; their impressions include those of users who had left, since a log
+    does not show who left. The same seed gives the same log, and draws the same queries as in
+    `simulate_counts`.
     Raises InputError if `simulate_counts` does, and if the ranks of a query are not 1, 2, ..., m.
     """
     clicking = users.at_first.click_probability(relevance, ranks)
@@ -230,7 +231,7 @@ def _thinned(counts: IntArray, probability: FloatArray, seed: Seed) -> IntArray:
 def leave_after_clicks(
     sessions: Sessions, ranks: ArrayLike, continuation: float, seed: Seed
 ) -> Sessions:
-    """The same presentations for users who leave with probability 1 - lambda after each click.
+    """The same presentations if users leave with probability 1 - lambda after each click.
 
     sessions: those of users who never leave. What they would click does not depend on leaving, so
     the clicks of a user who leaves are those down to the first click after which the user leaves.
@@ -253,7 +254,7 @@ def leave_after_clicks(
 def count_by_clicks_above(
     sessions: Sessions, ranks: ArrayLike, query_offsets: ArrayLike
 ) -> ClickLog:
-    """Make a log from presentations and clicks; a row's context is its number of clicks above.
+    """Make a log from presentations and clicks; a row's context is the number of clicks above it.
 
     sessions: the query of each presentation, and the presentation and document of each click;
     ranks [documents] as presented, query_offsets [queries + 1]. Raises InputError for a document

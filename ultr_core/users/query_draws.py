@@ -31,7 +31,7 @@ _REMEMBERED_EVERY, _MOST_REMEMBERED, _REMEMBERED_QUERIES = 1 << 16, 128, 20_000
 
 
 def draw_queries(queries: int, query_draws: int, seed: Seed) -> Iterator[NDArray[np.int32]]:
-    """Yield the fixed sequence of uniformly drawn queries in pieces, ``query_draws`` in total.
+    """Yield the fixed sequence of ``query_draws`` uniformly drawn queries in pieces.
 
     Raises InputError for fewer than one query or draw, more than ``MOST_SIMULATED`` draws, or an
     invalid seed.

@@ -44,11 +44,11 @@ def binomial_quantile(u: ArrayLike, n: ArrayLike, p: ArrayLike) -> IntArray:
     """Smallest k with P(X <= k) >= u for X ~ Binomial(n, p), element by element.
 
     With u uniform on [0, 1) the result has exactly the binomial distribution; with u held fixed it
-    never falls as n or p grows, which makes logs drawn from it comparable.
+    never falls as n or p grows, which makes logs drawn with it comparable.
 
     For small variances, probabilities are summed upwards. For large variances, a Cornish-Fisher
-    expansion is used, or, if it is too close to a boundary to decide, a search on the regularised
-    incomplete beta function.
+    expansion is used, or, if its value is too close to a boundary to be rounded, a search on the
+    regularised incomplete beta function.
 
     u in [0, 1) (0 means the smallest possible value), n >= 0 trials (whole numbers), p in [0, 1];
     arrays of the same shape after broadcasting. Returns an int64 array of that shape.
@@ -222,8 +222,8 @@ def simulate_counts(
 ) -> ClickLog:
     """Draw a click log directly as counts: clicks take no time; each presentation takes about 5 ns.
 
-    N_q is the count of query q among the first N terms of the fixed query sequence. Given N_q the
-    clicks of document d are Binomial(N_q, pi_d), independent across documents (position model):
+    N_q is the count of query q among the first N terms of the fixed query sequence. Given N_q, the
+    clicks on document d are Binomial(N_q, pi_d), independent across documents (position model):
     each is the quantile at u_d, one fixed uniform number per document. So the distribution is exact
     at every setting, counts never fall as N or pi_d grows, and changing pi changes no other random
     number. The price is that logs from the same seed at several N are more alike than stages of a
