@@ -92,7 +92,7 @@ class CurveField(Field):
         if len(found) > MOST_RANKS:
             raise InputError(
                 f"{self.label} has {len(found):,} numbers, but at most {MOST_RANKS} can be used; "
-                "the last of these is used for all ranks below.",
+                "the last number used applies to all ranks below it.",
                 self.name,
             )
         return found

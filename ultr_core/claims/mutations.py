@@ -504,7 +504,7 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             "The test queries are the training queries.", _tests_on_training
         ),
         "a-hundred-users": _altered(
-            "Each query is shown 200 times, whatever the design is.",
+            "Each query is shown 200 times, whatever the design.",
             repeated_logs=_a_hundred_users,
         ),
         "long-queries-judged": _altered(
@@ -519,7 +519,7 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             "One query in ten is drawn 2% more often.", many_logs=_popular_queries
         ),
         "new-clicks-new-documents": _altered(
-            "More clicks mean new queries.", training_log=_new_documents
+            "Larger logs contain new queries.", training_log=_new_documents
         ),
         "validation-log-short": _altered(
             "Two validation clicks in a hundred are missing.", many_logs=_short_validation
@@ -577,7 +577,7 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
         "logger-is-fixed": _case("The logger always shows the same list.", "R5", lists=FIXED),
         "hindsight-believes-wrong": _case("The assumed λ is 3/4.", "R11", assumed=Fraction(3, 4)),
         "hindsight-believes-right": _case(
-            "The users' λ, 9/10, is one of those assumed.", "R12", continuation=Fraction(9, 10)
+            "The users' λ, 9/10, is one of the assumed values.", "R12", continuation=Fraction(9, 10)
         ),
         "all-leave-alike": _case(
             "λ is 1/2 after every click.", "R13", satisfied=None, continuation=Fraction(1, 2)

@@ -90,7 +90,7 @@ def _clicks_without_noise(lab: Lab) -> Finding:
     missed = int((log.impressions - log.clicks)[top & relevance].sum())
     return Finding(
         f"Of {log.total_clicks:,} clicks in {SESSIONS:,} presentations (ε₋ = 0), {wrong} were on "
-        f"irrelevant documents; a relevant document at rank 1, which everybody examines, went "
+        f"irrelevant documents; relevant documents at rank 1, which everybody examines, went "
         f"unclicked {missed} times.",
         float(wrong + missed),
     )
@@ -112,7 +112,7 @@ def _unclicked_is_not_irrelevant(lab: Lab) -> Finding:
     log, relevance = lab.logs().train, lab.world().train.shown[0]
     missed = (log.impressions - log.clicks)[relevance].sum() / log.impressions[relevance].sum()
     return Finding(
-        f"Relevant documents were not clicked in {missed:.0%} of their impressions.",
+        f"Relevant documents went unclicked in {missed:.0%} of their impressions.",
         float(missed),
         ">",
     )
@@ -137,8 +137,8 @@ def _noise_is_corrupted_relevance(lab: Lab) -> Finding:
         worst = max(worst, abs(one - other) / max(1.0, (one + other) ** 0.5))
     return Finding(
         f"There are {int(noisy.sum()):,} clicks with noise and {int(corrupted.sum()):,} on "
-        f"corrupted relevance; in {len(groups)} groups by rank and relevance, they differ by at "
-        f"most {worst:.1f} standard errors.",
+        f"corrupted relevance; in {len(groups)} groups by rank and relevance, the counts differ by "
+        f"at most {worst:.1f} standard errors.",
         worst,
         "<",
         REACH,
@@ -227,7 +227,7 @@ def _order_without_conditions(lab: Lab) -> Finding:
     pairs = _wrong_pairs(small(lab, "52i"))[1]
     listed = ", ".join(f"{count:,} with {label}" for label, count in found.items())
     return Finding(
-        f"Pairs of rankings in the wrong order, of {pairs:,}: {listed}.",
+        f"Pairs of rankings in the wrong order, out of {pairs:,}: {listed}.",
         float(min(found.values())),
         ">",
     )

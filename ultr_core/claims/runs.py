@@ -91,9 +91,10 @@ def noisy_limit(lab: Lab) -> Finding:
     behind = sum(row["weighted"] > row["skyline"] for row in endless)
     return Finding(
         "Trained on the expected weights of infinitely many clicks, at ε₋ = "
-        f"{endless[0]['eps_minus']:g}, the weighted ranker is behind the skyline by "
+        f"{endless[0]['eps_minus']:g}, the weighted ranker is behind the skyline on "
+        f"{behind} of {counted(len(endless), 'corpus', 'corpora')}, on average by "
         f"{left.value:.1%} of the gap (95% interval over corpora {left.low:.1%} to "
-        f"{left.high:.1%}), on {behind} of {counted(len(endless), 'corpus', 'corpora')}.",
+        f"{left.high:.1%}).",
         left.value,
         ">",
         interval=(left.low, left.high),
@@ -167,8 +168,8 @@ def contests(opponent: str, clicks: int, lab: Lab) -> Finding:
     outcome = compared(float(np.mean(shares)), ">", 0.5, interval=(low, high))
     return Finding(
         f"With {clicks:,} clicks on {len(rows)} simulated engines ({corpora} corpora), the win "
-        f"share is {np.mean(shares):.1%} on average, and the middle 95% range from {low:.1%} to "
-        f"{high:.1%}; significant wins: {ahead}, significant losses: {behind}.",
+        f"share is {np.mean(shares):.1%} on average, and the middle 95% of the shares range from "
+        f"{low:.1%} to {high:.1%}; significant wins: {ahead}, significant losses: {behind}.",
         float(np.mean(shares)),
         ">",
         0.5,
@@ -200,9 +201,9 @@ def more_clicks_more_wins(lab: Lab) -> Finding:
         f"{np.mean(list(found.values())):.1%} at {n:,}" for n, found in shares.items()
     )
     return Finding(
-        f"Win share against the naive ranker, by clicks: {listed}. From the first to the last, the "
-        f"share grows by {100 * gains.value:.1f} percentage points (95% interval over corpora "
-        f"{100 * gains.low:.1f} to {100 * gains.high:.1f}).",
+        f"Win share against the naive ranker, by clicks: {listed}. From the fewest clicks to the "
+        f"most, the share grows by {100 * gains.value:.1f} percentage points (95% interval over "
+        f"corpora {100 * gains.low:.1f} to {100 * gains.high:.1f}).",
         gains.value,
         ">",
         interval=(gains.low, gains.high),
@@ -238,8 +239,8 @@ def no_manual_choice(lab: Lab) -> Finding:
         FLAT,
         interval=(moved.low, moved.high),
         quantity="change in test risk (share of the gap from production to skyline)",
-        reason="Section 7.6 smooths by interpolating with click rates, which are biased by "
-        f"relevance; the weight is chosen by hand. {runs.source}",
+        reason="Section 7.6 describes smoothing by interpolation with click rates, which are "
+        f"biased by relevance; the weight is chosen by hand. {runs.source}",
     )
 
 
@@ -287,8 +288,8 @@ def gate_keeps_its_promise(lab: Lab) -> Finding:
         "<",
         MOST_MISSED,
         interval=(share.low, share.high),
-        reason=f"{runs.source} Of the {CANDIDATES} rankers a little worse than production, the "
-        "ranker with the highest share counts for each number of clicks.",
+        reason=f"{runs.source} For the {CANDIDATES} rankers a little worse than production, "
+        "only the highest share at each number of clicks is used.",
     )
 
 
@@ -302,9 +303,9 @@ def gate_of_candidates(lab: Lab) -> Finding:
     share, logs = found[worst], int(rows[0]["logs"])
     return Finding(
         f"In {len(rows)} sets of {logs:,} logs, the best of {CANDIDATES} rankers passes "
-        f"in at most {share.win_share:.1%} (with {worst}; exact 95% interval {share.low:.1%} to "
-        f"{share.high:.1%}); if the gate does not know about the others, it passes in "
-        f"{min(alone):.1%} to {max(alone):.1%}.",
+        f"in at most {share.win_share:.1%} of a set (with {worst}; exact 95% interval "
+        f"{share.low:.1%} to {share.high:.1%}); if the gate does not know about the others, the "
+        f"ranker passes in {min(alone):.1%} to {max(alone):.1%}.",
         share.win_share,
         "<",
         PROMISE,

@@ -108,8 +108,9 @@ def _two_solvers(lab: Lab) -> Finding:
     )
     difference = abs(newton - plane) / newton
     return Finding(
-        f"On the clicks of {corpus.n_queries} queries, Newton's method reaches {newton:.6g} and "
-        f"the cutting plane {plane:.6g}, a relative difference of {difference:.1e}.",
+        f"On the clicks of {corpus.n_queries} queries, the objective is {newton:.6g} with Newton's "
+        f"method and {plane:.6g} with the cutting plane, a relative difference of "
+        f"{difference:.1e}.",
         difference,
         tolerance=2 * SOLVED,
         reason=f"Each stops at a relative duality gap of {SOLVED:g}.",

@@ -94,7 +94,7 @@ def as_feature_matrix(features: Any) -> FeatureMatrix:
 
 def _sparse(features: Any) -> sparse.csr_array:
     if features.dtype.kind not in "biuf":
-        raise InputError(f"Features must be real numbers, not of type {features.dtype}.")
+        raise InputError(f"Features must be real numbers, not values of type {features.dtype}.")
     _require_matrix(features)
     given = _checked_csr(features)
     with np.errstate(over="ignore", under="ignore"):
@@ -152,8 +152,8 @@ def _require_within(matrix: Any) -> None:
         first = int(wrong[0])
         raise InputError(
             f"The sparse feature matrix has entries {starts[first]} to {starts[first + 1]} "
-            f"(indptr) for {line} {first} (counted from 0); pointers must not decrease, nor exceed "
-            f"the number of entries, {stored}.",
+            f"(indptr) for {line} {first} (counted from 0); pointers must neither decrease nor "
+            f"exceed the number of entries, {stored}.",
             "sparse_matrix",
         )
     used = indices[: starts[-1]]
@@ -162,7 +162,7 @@ def _require_within(matrix: Any) -> None:
         first = int(np.searchsorted(starts, entry, side="right")) - 1
         raise InputError(
             f"The sparse feature matrix has an entry in {line} {first}, {place} {used[entry]} "
-            f"(counted from 0), but its {place}s are 0 to {places - 1}.",
+            f"(counted from 0), but its {place}s are numbered 0 to {places - 1}.",
             "sparse_matrix",
         )
 

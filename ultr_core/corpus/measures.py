@@ -62,9 +62,9 @@ class Measured:
 
 def rule_of(found: Iterable[Measured]) -> str:
     """The rules of several measures in one sentence, with each count once."""
-    ties = "scores are averaged over all their orders."
+    ties = "equal scores, a measure is the average over all orders."
     told = list(dict.fromkeys(filter(None, map(_without_relevant, found))))
-    return f"{'; '.join(told)}; equal {ties}" if told else f"Equal {ties}"
+    return f"{'; '.join(told)}; with {ties}" if told else f"With {ties}"
 
 
 def _without_relevant(found: Measured) -> str:

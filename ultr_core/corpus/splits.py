@@ -10,7 +10,6 @@ import numpy as np
 
 from ultr_core.corpus.model import Corpus, require_threshold
 from ultr_core.errors import InputError, Remark
-from ultr_core.words import counted
 
 PAPER_THRESHOLD = 3
 
@@ -24,7 +23,7 @@ class CorpusSplits:
         train: queries whose clicks rankers learn from.
         validation: queries whose clicks are used to choose C and the clipping threshold.
         test: queries with grades, on which rankers are compared.
-        source: made here ("synthetic") or read from disk ("files").
+        source: "synthetic" if the queries were made here, "files" if they were read from disk.
         notices: sentences that readers of the results should see.
 
     Raises:
@@ -44,10 +43,9 @@ class CorpusSplits:
         for part, corpus in (("validation", self.validation), ("test", self.test)):
             if not np.array_equal(corpus.feature_ids, self.train.feature_ids):
                 raise InputError(
-                    f"The {part} part of {self.name} has "
-                    f"{counted(corpus.n_features, 'feature')} and the "
-                    f"training part has {self.train.n_features}, or their ids differ; "
-                    "all parts need the same feature columns."
+                    f"The features of the {part} part of {self.name} ({corpus.n_features}) and of "
+                    f"the training part ({self.train.n_features}) differ in number or in their "
+                    "ids; all parts need the same feature columns."
                 )
 
 

@@ -82,8 +82,8 @@ def _corpus_sentence(result: StudyResult) -> str:
         f"Corpus: {counts['name']}, {sizes}, {counted(counts['features'], 'feature')}, relevant: "
         f"grade {counts['relevant_grade']} or more; production ranker trained on "
         f"{counted(counts['production_queries'], 'query', 'queries')}. The paper's corpus (Yahoo) "
-        "may not be redistributed, so compare the shapes of curves with the paper, not their "
-        "levels."
+        "may not be redistributed, so compare the shapes of the curves, not their levels, with the "
+        "paper's."
     )
 
 
@@ -99,8 +99,8 @@ def _study_section(result: StudyResult) -> str:
             f"<p><strong>{escape(read_study(result))}</strong></p>",
             f'<figure role="img" aria-label="{escape(figure.alt, quote=True)}">{svg}</figure>',
             f"<p>{origin}, {escape(section_words(study.section))}; scale {result.plan.scale}, "
-            f"{counted(result.plan.base.draws, 'click log')} per point, bars are 95% intervals "
-            f"over them {FOR_ONE_WORLD}. "
+            f"{counted(result.plan.base.draws, 'click log')} per point; bars are 95% intervals "
+            f"over the click logs {FOR_ONE_WORLD}. "
             f"{escape(_loss_sentence(result))} {escape(cut_words(figure, result))}</p>",
             _claims_table(judge(result)),
         ]
@@ -145,7 +145,7 @@ def _rankers_section(results: Sequence[StudyResult]) -> str:
     losses = ", ".join(loss.label for loss in LOSSES.values())
     return (
         f"<h2>Rankers</h2><ul>{items}</ul><p>C, and τ for clipping, are chosen on validation "
-        "clicks, 15% of the training clicks, by the unclipped weighted estimate; for the naive "
+        "clicks (15% as many as training clicks) by the unclipped weighted estimate; for the naive "
         f"ranker, by the naive estimate. Results files contain every loss: {escape(losses)}.</p>"
     )
 

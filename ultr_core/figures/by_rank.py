@@ -176,7 +176,7 @@ def _examination(
 
 
 def warm_up() -> None:
-    """Build a chart, so that the first visitor does not wait for the libraries to load."""
+    """Build a chart, so that the first visitor need not wait for the libraries to load."""
     curves = pd.DataFrame({"rank": [1, 2], "users": [1.0, 0.5], "learner": [1.0, 0.5]})
     examination_curves(
         curves, quantity="probability", alt_text="", title="", high_eta=2.0, eta_step=0.05
@@ -216,8 +216,8 @@ def clicks_and_relevance(
     """
     if not click_rates or len(click_rates) != len(relevance) or not click_rates[0] * relevance[0]:
         raise InputError(
-            "A picture of clicks by rank needs both numbers for every rank, and some clicks and "
-            "relevant documents at rank 1."
+            "A picture of clicks by rank needs a click rate and a share of relevant documents for "
+            "every rank, and both must be above 0 at rank 1."
         )
     rows = pd.DataFrame(
         {

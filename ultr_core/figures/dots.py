@@ -54,7 +54,7 @@ def comparison_figure(
     """Test risks of all rankers with their intervals over draws.
 
     Unless the comparison is ``complete``, rows are reserved for rankers still being trained.
-    ``pinned`` runs, keyed by a sign, are drawn as hollow marks next to these.
+    ``pinned`` runs, keyed by a sign, are drawn as hollow marks next to those of ``comparison``.
     """
     return trained_rankers(
         _risks(comparison),
@@ -196,8 +196,8 @@ def interval_dots(
 
     ``rows`` has the columns :data:`COLUMNS`, one row per dot, top to bottom: a key of
     ``METHOD_STYLES`` or ``NEUTRAL_STYLES``, a name, the value with its interval and the value in
-    words. ``level`` is a dash beside each row's mark, so that it crosses no name; the axis
-    includes it and ``include``.
+    words. ``level`` is drawn as a dash beside each row's mark, so that it crosses no name; the
+    axis includes it and ``include``.
     ``number`` is the d3 format of the axis.
     """
     table = rows.loc[:, list(COLUMNS)].assign(part="dot")

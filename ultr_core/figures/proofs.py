@@ -102,7 +102,7 @@ def _settling(theme: Theme) -> dict[str, Any]:
 
 
 def errors_fall(found: Convergence, *, theme: Theme = "light") -> Figure:
-    """Error of the weighted risk by number of users, on log-log axes, with exact line and band."""
+    """Error of the weighted risk by number of users, log-log, with the exact line and band."""
     rows = pd.DataFrame(
         {
             "users": found.users,
@@ -259,8 +259,8 @@ def noisy_hinge_curve(
     spec = with_domains(_hinge(theme), x=(0.0, float(gaps[-1])), y=y)
     noisy, constant = (_lowest(rows, field) for field in ("noisy", "constant"))
     alt_text = (
-        f"The hinge loss is smallest at a score gap of {noisy:.2g}, both with noise and if noise "
-        "were a constant."
+        f"The hinge loss with noise is smallest at a score gap of {noisy:.2g}, as it would be if "
+        "noise were a constant."
         if noisy == constant
         else f"Noise moves the minimum of the hinge loss from a score gap of {constant:.2g} to "
         f"{noisy:.2g}."

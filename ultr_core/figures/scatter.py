@@ -50,7 +50,7 @@ def risk_figure(picture: RiskPicture, method: str, *, theme: Theme = "light") ->
     }
     label = METHODS[method].label
     alt_text = (
-        f"{label} risk estimates of {len(picture.kinds)} rankers against their true risk: "
+        f"{label} risk estimates of {len(picture.kinds)} rankers against their true risks: "
         f"Kendall's τ is {with_minus(f'{estimates.kendall:.2f}')}, where 1 means the true order."
         + (f" There is {estimates.no_interval}." if estimates.no_interval else "")
     )

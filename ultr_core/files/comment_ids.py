@@ -57,7 +57,7 @@ def id_pattern(text: str) -> ReadId:
     places = [place for place in (WORD, REST) if place in text]
     if len(places) != 1 or text.count(places[0]) != 1:
         raise InputError(
-            f"The pattern of document ids is {quoted(text)}; it must contain {WORD} (a word) or "
+            f"The pattern for document ids is {quoted(text)}; it must contain {WORD} (a word) or "
             f"{REST} (everything that follows) once, as in 'doc {WORD}', or be {NO_IDS}.",
             "id_pattern",
         )

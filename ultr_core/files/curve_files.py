@@ -74,7 +74,7 @@ def read_context_values(path: str | Path) -> dict[str, list[float]]:
 
 
 def parse_context_values(text: str, name: str = "the curve") -> dict[str, list[float]]:
-    """`read_context_values` of a CSV text."""
+    """`read_context_values` for CSV text."""
     with expecting("curve", text, name):
         known = (CONTEXT_NAME, *RANK_NAMES, *PROPENSITY_NAMES)
         rows = table_rows(text, known, name)

@@ -20,8 +20,8 @@ def write_letor(corpus: Corpus, path: str | Path) -> None:
     """Write a corpus as a LETOR file that reads back as the same corpus.
 
     The file is gzipped if its name ends in ``.gz``. Dense features are written in full; for sparse
-    features, the stored values are written. A feature that no row stores is therefore written once,
-    as an explicit 0 in the first row.
+    features, only the stored values are written. A feature that no row stores is therefore written
+    once, as an explicit 0 in the first row.
 
     Raises:
         InputError: an id is empty or contains a space, a query id contains ``#`` or occurs twice,

@@ -227,7 +227,8 @@ def _require_stored(source: Source, place: str, connection: DuckDBPyConnection) 
     if stored and generated:  # without rows nothing is stored, and nothing computed
         raise InputError(
             f"The column {quoted(generated[0])} of {source.name} is generated, so its values are "
-            "not in the file; copy the table with CREATE TABLE ... AS FROM ... and upload that.",
+            "not in the file; copy the table with CREATE TABLE ... AS FROM ... and upload the "
+            "copy.",
             "table",
         )
 

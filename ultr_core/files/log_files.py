@@ -108,7 +108,7 @@ def parse_log(
 
     Text is UTF-8 or UTF-16, or in the encoding given in ``how``; it may be compressed with gzip or
     zstandard. Columns (aliases in ``COLUMNS``): document, position, click; optionally query,
-    impressions (1 per row without it), swapped rank, ranker, presentation, session, page, offset,
+    impressions (1 per row if absent), swapped rank, ranker, presentation, session, page, offset,
     action and propensity. Other columns are ignored. ``columns`` maps meanings to columns with
     other names, or to "-" if no column has that meaning. If rows are actions, views and clicks are
     joined by presentation and document; ``clicks`` is a file that contains only clicks.

@@ -13,7 +13,7 @@ from ultr_core.files.log_parts import ENCODINGS
 ENCODING = Choice(
     "encoding", "Encoding", {"": "UTF-8 or UTF-16", **{each: each for each in ENCODINGS}},
     default="",
-    help="The encoding of a text log; by default UTF-8, or UTF-16 if its first bytes say so.",
+    help="The encoding of a text log; by default UTF-8, or UTF-16 if the log's first bytes say so.",
 )  # fmt: skip
 FIRST_POSITION = Choice(
     "first_position", "First position", {"": "as the log shows", "0": "0", "1": "1"}, default="",

@@ -265,7 +265,8 @@ class Part:
         """The error for a column of ids that are floats of 2^53 or more."""
         return InputError(
             f"The column {quoted(self.header[place])} of {self.name} contains numbers of 2^53 or "
-            "more as floats, which merges ids; write the ids as text or as whole numbers.",
+            "more as floats, so different ids may have become equal; write the ids as text or as "
+            "whole numbers.",
             "lost_ids",
         )
 

@@ -32,7 +32,7 @@ IN_COUNTS = ("group", "query_presentations")
 """Meanings of columns that counts of a log have in place of ``IDS``."""
 
 CLICK_WITHOUT_POSITION = "a click without a position"
-CLICK_WITHOUT_NUMBER = "a click that is not a whole number of 0 or more in the clicks file"
+CLICK_WITHOUT_NUMBER = "a click in the clicks file that is not a whole number of 0 or more"
 CLICK_WITHOUT_VIEW = "a click on a document not shown in its presentation"
 WITHOUT_PRESENTATION = "no presentation id"
 
@@ -495,8 +495,8 @@ def _require_counts(
     example = int(shown[usable][shared].min())  # the engine gives rows in any order
     raise InputError(
         f"In the column {quoted(column)}, the rows of each list share a number, such as "
-        f"{example:,}, and no row has more than one click, as with presentation ids; say whether "
-        "it contains impressions or the presentation id.",
+        f"{example:,}, and no row has more than one click, as is usual for presentation ids; say "
+        "whether the column contains impressions or the presentation id.",
         "columns",
     )
 

@@ -48,9 +48,9 @@ def write_proprank(
 ) -> int:
     """Write one ranking for each document with a weight above 0; return the number of lines.
 
-    The file is gzipped if its name ends in ``.gz``. Raises InputError for weights made for another
-    corpus, ids that the format does not allow, feature ids below 1 or above 99,999,999, or if the
-    file cannot be written.
+    The file is gzipped if its name ends in ``.gz``. Raises InputError if the weights were
+    made for another corpus, if the format does not allow an id, if a feature id is below 1 or above
+    99,999,999, or if the file cannot be written.
     """
     _check(corpus, weights)
     with writing(path, "The training file") as file:
@@ -103,8 +103,8 @@ def _check(corpus: Corpus, weights: Weights) -> None:
     if len(weights.values) != corpus.n_documents:
         raise InputError(
             f"{counted(len(weights.values), 'weight was', 'weights were')} given for "
-            f"{counted(corpus.n_documents, 'document')}; make them from a click log of this "
-            "corpus.",
+            f"{counted(corpus.n_documents, 'document')}; make them from a click log for "
+            "this corpus.",
             "one_weight_each",
         )
     if not weights.values.any():
@@ -200,7 +200,7 @@ def _with_zeros(line: str, absent: list[int]) -> str:
 def read_proprank(path: str | Path, *, progress: Progress | None = None) -> tuple[Corpus, Weights]:
     """Read a training file: the queries that have a training example, and the weights.
 
-    A file written by the lab gives back the corpus's queries with a weight above 0 and their
+    A file written by the lab gives back the corpus's queries that have a training example, and the
     weights; the grades are those in the file, 1 for documents with a training example. In other
     files, each ranking is a separate query, and n is the number of rankings. A row without
     ``cost:`` has cost 1. Raises InputError, which names the file and line of the first fault.

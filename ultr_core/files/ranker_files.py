@@ -238,8 +238,8 @@ def on_columns_of(
     If the model weights a feature that the corpus lacks, or the corpus has a feature outside the
     model's range of ids, their features differ: the model is refused, unless ``missing_zero`` says
     that missing features are 0 or the corpus is sparse and omits zeros. A feature within the range
-    that the model does not list has coefficient 0, which svm_light models omit. Raises InputError
-    if the model and the corpus have no features in common.
+    has coefficient 0 if the model does not list it, because svm_light models omit zeros. Raises
+    InputError if the model and the corpus have no features in common.
     """
     if np.array_equal(corpus.feature_ids, model.feature_ids):
         return model, ()
@@ -270,8 +270,8 @@ def on_columns_of(
     notices = []
     if len(unknown):
         notices.append(
-            f"The ranker ignores {_counted(unknown)} in the corpus that it does not know "
-            f"({some_ids(unknown)})."
+            f"The corpus has {_counted(unknown)} that the ranker does not know and therefore "
+            f"ignores ({some_ids(unknown)})."
         )
     if len(absent):
         notices.append(

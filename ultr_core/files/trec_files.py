@@ -80,7 +80,7 @@ def _contradictions(
     if against > pairs / 2:
         raise InputError(
             f"{told}, so its scores may be distances, or may not match its ranks; give scores that "
-            "decrease with the rank.",
+            "decrease down the list.",
             "ranks_against_scores",
         )
     return (f"{told}; the scores are used, not the ranks, as in trec_eval.",)
@@ -134,7 +134,7 @@ def _judged(text: str, corpus: Corpus, name: str) -> tuple[NDArray[np.int16], in
     if not judged:
         query, document = next(_names(corpus))
         raise InputError(
-            f"{name} does not judge any document in the corpus, such as {quoted(document)} of "
+            f"{name} has no judgement of any document in the corpus, such as {quoted(document)} of "
             f"query {quoted(query)}; use the same ids in both.",
             "no_document",
         )

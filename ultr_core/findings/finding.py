@@ -25,13 +25,13 @@ class Finding:
     Attributes:
         sentence: the numbers in words.
         value: what was measured, None if there is nothing to measure.
-        quantity: what the value is, with its unit, where the sentence alone does not say it.
+        quantity: what the value is, with its unit, if the sentence alone does not say so.
         relation, limit, tolerance, interval: what decides the outcome, see `compared`.
         should_hold: False if an assumption is broken, so that nothing is guaranteed.
         decided: an outcome that is known without a comparison, such as that of a study with several
         intervals.
-        severity: how bad it is for a user's file; None for everything else.
-        reason: why it is not checkable, or what else a reader must know.
+        severity: how serious the finding is for a user's file; None for everything else.
+        reason: why the value is not checkable, or what else a reader must know.
         key, title: a stable name and a short title, if the owner has several findings.
         details: further labelled numbers.
     """
@@ -126,6 +126,6 @@ def all_of(outcomes: Iterable[Outcome]) -> Outcome:
 
 
 def count_outcomes(outcomes: Iterable[Outcome]) -> dict[Outcome, int]:
-    """How often each outcome occurs, including 0."""
+    """How often each outcome occurs, with 0 for those that never do."""
     found = list(outcomes)
     return {outcome: found.count(outcome) for outcome in OUTCOMES}

@@ -114,7 +114,7 @@ def join_log(
     require_queries(log, name)
     if corpus.document_ids is None and corpus.unread_ids:
         raise InputError(
-            f"A log cannot be joined with {name} until its document ids are read: "
+            f"Until the document ids in {name} are read, no log can be joined with it: "
             f"{corpus.unread_ids}. Say how comments give the id: {{id}} for their first word, for "
             "example, or none if they contain no ids.",
             UNREAD_IDS,
@@ -143,7 +143,7 @@ def join_log(
     if not draws.any():
         raise InputError(
             f"In the log, no row for a query in {name} has impressions; the impressions column "
-            "must be above 0 wherever a document was shown."
+            "needs a number above 0 wherever a document was shown."
         )
     overlap = _overlap(log, corpus, shown, query_of, document)
     kept: tuple[str, ...] = ()

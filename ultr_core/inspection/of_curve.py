@@ -69,7 +69,7 @@ def inspect_curves(contexts: Mapping[str, Sequence[float]], *, name: str) -> Ins
 
 
 def rescaled_notice(values: Sequence[float] | NDArray[np.float64]) -> tuple[str, ...]:
-    """A sentence if a rank's number exceeds 1, so the numbers are not probabilities."""
+    """A sentence if a rank's number exceeds 1 and the numbers are therefore not probabilities."""
     top = max(values, default=0.0)
     if not top > 1:
         return ()
@@ -114,9 +114,9 @@ def _shape(numbers: NDArray[np.float64]) -> Seen | None:
     if numbers.size > 1 and np.ptp(numbers) <= 1e-9 * numbers.max():
         return warning(
             float(numbers[0]),
-            f"Every rank has the same propensity, {numbers[0]:g}. If they are examination "
-            "probabilities, there is no position bias and weighting changes nothing; check that "
-            "they are not the probabilities with which items were chosen.",
+            f"Every rank has the same propensity, {numbers[0]:g}. If these values are "
+            "examination probabilities, there is no position bias and weighting changes nothing; "
+            "check that they are not the probabilities with which items were chosen.",
         )
     # Shares are 1 at most; the sum of larger numbers may be none.
     if numbers.size > 2 and numbers.max() <= 1 and abs(numbers.sum() - 1) < 1e-6:

@@ -278,7 +278,7 @@ def _groups(given: _Given) -> Inspection:
     if beside is not None and beside.is_file():
         corpus = load_corpus(beside, groups=given.source.path)
         has = counted(corpus.n_documents, "row")
-        words = f"{words} {named(beside.name)} beside it also has {has}."
+        words = f"{words} {named(beside.name)} beside this file also has {has}."
     finding = Finding.of_file("group_sizes", "Group sizes", number, "good", words)
     counts = {"queries": number, "documents": rows}
     return Inspection("groups", given.name, "one number per line", (finding,), counts)

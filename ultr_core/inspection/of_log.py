@@ -91,8 +91,8 @@ def _columns(log: PresentationLog) -> Seen:
         hint = ""
         if plain_name(lists) in map(plain_name, SEARCHES):
             hint = (
-                f" If {quoted(lists)} has the same value whenever a query repeats, say that it is "
-                "the query."
+                f" If {quoted(lists)} has the same value whenever a query repeats, say that this "
+                "column is the query."
             )
         return warning(
             len(log.columns),
@@ -286,7 +286,8 @@ def _repeated_rows(log: PresentationLog) -> Seen | None:
         return warning(
             found.repeated,
             f"{counted(found.repeated, 'row')} repeated a document at the same position in a list, "
-            "as in logs with separate rows for the view and the click; each was counted once.",
+            "as in logs with separate rows for the view and the click; each such position "
+            "was counted once.",
         )
     if not found.sampled:  # counts, in which a row is none of the log
         return None
@@ -461,8 +462,8 @@ def _sessions(log: PresentationLog) -> Seen | None:
     return warning(
         max(of_lists, of_clicks),
         f"The largest of {counted(found.sessions, 'session')} has {found.largest:,} lists, "
-        f"{of_lists:.1%} of all, and {of_clicks:.1%} of the clicks, so estimates reflect that "
-        "session. If it is a bot, remove sessions with that many presentations.",
+        f"{of_lists:.1%} of all, and {of_clicks:.1%} of the clicks, so estimates depend "
+        "strongly on that session. If it is a bot's, remove sessions with that many presentations.",
         "most_presentations",
     )
 
@@ -490,8 +491,8 @@ def _ids(log: PresentationLog) -> Seen | None:
         return warning(
             found.moved,
             f"{found.moved / found.sampled:.0%} of the lists show a document at two positions, "
-            "which no ranker does: different documents may share an id, for example after rounding "
-            "in a spreadsheet.",
+            "but no ranker lists a document twice: different documents may share an id, for "
+            "example after rounding in a spreadsheet.",
         )
     composed = [unicodedata.normalize("NFC", name) for name in names if not name.isascii()]
     twice = (
@@ -548,7 +549,7 @@ def _without_id(log: PresentationLog) -> Seen | None:
     return warning(
         found.without,
         f"{part_of(found.without, log.rows, 'row', does='has', do='have')} no presentation or "
-        "session id; each row counts separately.",
+        "session id; each such row counts separately.",
     )
 
 
@@ -566,7 +567,7 @@ def _not_joined(log: PresentationLog, lost: RowFault) -> Seen:
     return graded(
         lost.rows,
         f"{told}. Unless ids are lost at random, equally at every position, estimates are wrong: "
-        "find out where they are lost."
+        "find out where ids are lost."
         if stop
         else f"{told}.",
         stop=stop, warning=True,
@@ -643,8 +644,8 @@ def _propensities(log: PresentationLog) -> Seen | None:
         return warning(
             int(np.count_nonzero(varies)),
             f"The column {column} varies within a position ({low[place]:g} to {high[place]:g} at "
-            f"position {int(log.positions[place]):,}), so it is the probability that an item was "
-            "chosen, not that a position was examined; it is not used.",
+            f"position {int(log.positions[place]):,}), so it contains probabilities that an item "
+            "was chosen, not that a position was examined; it is not used.",
         )
     if log.positions.size > 1 and float(high.max()) <= float(low.min()) * (1 + 1e-9):
         return warning(
@@ -663,7 +664,7 @@ def _propensities(log: PresentationLog) -> Seen | None:
     return good(
         float(low.min()),
         f"The column {column} has one value for each position, from {high.max():g} down to "
-        f"{low.min():g}, so it can be an examination probability.",
+        f"{low.min():g}, so it can contain examination probabilities.",
     )
 
 
