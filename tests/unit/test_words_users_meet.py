@@ -64,7 +64,7 @@ def test_the_first_risk_that_is_read_says_which_way_is_better(draws: int) -> Non
 
 def test_until_all_click_logs_are_in_the_sentence_says_how_many() -> None:
     naive, weighted = [11.6, 11.7, 11.8], [10.2, 10.3, 10.3]
-    start = "After 3 of 5 click logs: propensity weighting beats the naive ranker by"
+    start = "After 3 of 5 click logs: the weighted ranker beats the naive ranker by"
     assert found(naive, weighted, draws=5).sentence.startswith(start)
     assert found(naive, weighted, draws=3).sentence.startswith("The weighted ranker beats")
     first = found(naive[:1], weighted[:1], draws=5).sentence
