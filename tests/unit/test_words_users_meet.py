@@ -41,7 +41,7 @@ def found(naive: list[float], weighted: list[float], *, draws: int | None = None
     [
         ([11.6, 11.7], [10.2, 10.3], "beats the naive ranker by 1.40 (test risk 10.25 against"),
         ([11.6, 11.7], [10.2, 10.3006], "beats the naive ranker by 1.400 ± 0.004 (test risk"),
-        ([10.2, 10.3], [11.6, 11.8], "The naive ranker beats propensity weighting by"),
+        ([10.2, 10.3], [11.6, 11.8], "The naive ranker beats the weighted ranker by"),
         ([11.0, 12.0], [12.0, 11.0], "cannot be told apart"),
         ([11.0, 12.0], [11.0, 12.0], "are identical"),
         ([12.0, 12.0], [13.5, 13.501], "The weighted ranker is worse than the production ranker"),
@@ -64,9 +64,9 @@ def test_the_first_risk_that_is_read_says_which_way_is_better(draws: int) -> Non
 
 def test_until_all_click_logs_are_in_the_sentence_says_how_many() -> None:
     naive, weighted = [11.6, 11.7, 11.8], [10.2, 10.3, 10.3]
-    start = "After 3 of 5 click logs: propensity weighting beats the naive ranker by"
+    start = "After 3 of 5 click logs: the weighted ranker beats the naive ranker by"
     assert found(naive, weighted, draws=5).sentence.startswith(start)
-    assert found(naive, weighted, draws=3).sentence.startswith("Propensity weighting beats")
+    assert found(naive, weighted, draws=3).sentence.startswith("The weighted ranker beats")
     first = found(naive[:1], weighted[:1], draws=5).sentence
     assert first.startswith("On the first click log")
 

@@ -151,10 +151,10 @@ def _ties(given: tuple[NDArray[np.float64], Corpus]) -> Seen:
     words = (
         f"{tied:,} of {counted(corpus.n_documents, 'document')} ({share:.0%}) share their score "
         "with another document for the same query. Risks and NDCG are means over all orders of "
-        "tied documents; labels and the order in the file do not matter."
+        "tied documents; neither labels nor the order in the file break ties."
     )
     if constant:
-        words = f"All candidates for each query have the same score, so nothing is ranked. {words}"
+        words = f"For each query, all candidates have the same score, so nothing is ranked. {words}"
     return graded(tied, words, stop=constant, warning=share > _MANY_TIES)
 
 

@@ -75,12 +75,13 @@ class Unshown:
 
     candidates: those of these queries. never: those without an impression where users look, so that
     rho is 0, by chance or not: the estimate lacks them either way. left_out: share of all (draw,
-    candidate) pairs without such an impression. sometimes: the part of that share whose candidates
-    other draws show. depth: the lowest position that half of the draws reach. clicks_only: whether
-    every impression was clicked, so that the log does not say what was shown. sees: what the
-    estimator divides by. top: share of the top ``places`` places of the judged ranker ``top_of``
-    taken by candidates never shown, over all draws. lists: how many of the ``draws`` leave out
-    candidates that other lists for their query show; a lower bound unless ``lists_known``.
+    candidate) pairs without such an impression. sometimes: the part of that share due to candidates
+    that other draws show. depth: the lowest position that half of the draws reach. clicks_only:
+    whether every impression was clicked, so that the log does not say what was shown. sees: what
+    the estimator divides by. top: share of the top ``places`` places of the judged ranker
+    ``top_of`` taken by candidates never shown, over all draws. lists: how many of the ``draws``
+    leave out candidates that other lists for the same query show; a lower bound unless
+    ``lists_known``.
     """
 
     candidates: int
@@ -103,7 +104,7 @@ class Unshown:
 
     @property
     def covered(self) -> bool:
-        """Whether so few candidates have rho = 0 that dividing by rho can compare rankers."""
+        """Whether so few candidates have rho = 0 that dividing by rho allows a comparison."""
         return self.never < MANY_UNSHOWN * self.candidates or not self.candidates
 
     @property
@@ -128,7 +129,7 @@ class Unshown:
         varied = self.sees == "rank" and self.left_out > 0
         if varied and ((self.left_out >= MANY_LEFT_OUT and self.covered) or not self.never):
             share = _share_text(self.left_out)
-            return f"lists leave out {share} of the candidates of their query on average"
+            return f"a list leaves out, on average, {share} of the candidates for its query"
         if self.never:
             share = _share_text(self.never / self.candidates)
             noun = "was" if self.never == 1 else "were"
@@ -162,7 +163,7 @@ class Unshown:
 
     @property
     def withheld(self) -> bool:
-        """Whether so much is left out that these clicks cannot compare rankers."""
+        """Whether so much is left out that rankers cannot be compared on these clicks."""
         return self.severity == "stop"
 
     def finding(self) -> Finding:
@@ -220,8 +221,9 @@ def _way_out(found: Unshown) -> str:
     if found.sees == "rank" and found.covered:
         shown = _share_text(1.0 - found.never / found.candidates)
         return (
-            f"All lists together show {shown} of the candidates, so policy-aware weights can "
-            "compare rankers: they divide by the examination of a document over all presentations"
+            f"All lists together show {shown} of the candidates, so compare rankers with "
+            "policy-aware weights, which divide by the examination of a document over all "
+            "presentations"
         )
     return (
         "Judge by the queries whose candidates were all shown, log longer lists, or remove from "
@@ -249,8 +251,8 @@ def unshown_candidates(
     """Count what a log leaves out of the candidate sets of its queries.
 
     Equation 5 is unbiased only if every relevant document was shown at a rank with a positive
-    propensity (section 4.1); no amount of data removes the bias from cutting lists. Weights by
-    document need only rho > 0 (Oosterhuis and de Rijke, SIGIR 2020).
+    propensity (section 4.1); no amount of data removes the bias that is due to cutting lists.
+    Weights by document need only rho > 0 (Oosterhuis and de Rijke, SIGIR 2020).
 
     curve: where users look; None for everywhere. sees: what the estimator divides by. rankers: the
     ranks [documents] of the judged rankers by name; the result names the ranker whose top places
@@ -398,8 +400,8 @@ def _below(
 def require_covered(log: ClickLog, curve: ExaminationCurve, name: str = "the curve") -> None:
     """Raise InputError naming the first clicked position that the curve does not cover.
 
-    Propensities of positions that never occur are ignored. Also raises InputError unless a log
-    with named contexts has a curve for each, and any other log has a single curve.
+    Propensities of positions that never occur are ignored. Also raises InputError unless there
+    is a curve for each context of a log with named contexts, or a single curve for any other log.
     """
     _require_contexts(log, curve)
     missing = uncovered(log, curve)
@@ -453,8 +455,8 @@ def inspect_together(
     means no threshold, and the clipped estimator is then IPS. Without a curve, or with an estimator
     that needs none, weights are not checked. from_pairs: whether pairs are counted, for a learner
     that learns from them. sees: what the judge of a verdict divides by; None: the same as the
-    estimator. continuation: lambda of users who leave after a click, for a log counted by clicks
-    above. Raises InputError for a clip outside [0, 1].
+    estimator. continuation: lambda of users who may leave after a click, for a log counted by
+    clicks above. Raises InputError for a clip outside [0, 1].
     """
     log, sees = joined.clicks, sees or sees_of(estimator)
     if estimator.fits_relevance and "curve" in estimator.needs:
@@ -544,7 +546,7 @@ def _usable_clicks(given: _Together) -> Seen:
     return _overlap(
         share,
         f"{overlap.clicks_joined:,} of {counted(overlap.clicks, 'click')} ({share:.0%}) and "
-        f"{shown:.0%} of the impressions are on candidates in the corpus.",
+        f"{shown:.0%} of the impressions belong to candidates in the corpus.",
     )
 
 
@@ -552,7 +554,7 @@ def _outside(given: _Together) -> Seen:
     outside = given.joined.overlap.clicks_outside
     return graded(
         outside,
-        f"{counted(outside, 'click is', 'clicks are')} on documents that are not candidates of "
+        f"{counted(outside, 'click is', 'clicks are')} on documents that are not candidates for "
         f"their query in the corpus{'; such clicks are left out' if outside else ''}.",
         warning=outside > 0,
     )
@@ -568,11 +570,11 @@ def _pairs(given: _Together) -> Seen | None:
     if not useful:
         return stop(
             0,
-            "No click is on a query with a second candidate, so there are no preference pairs to "
+            "No click is for a query with a second candidate, so there are no preference pairs to "
             "learn from and no ranker can be trained.",
         )
     pairs = float((clicked * (sizes - 1)).sum())
-    one, many = "click on a one-candidate query gives", "clicks on one-candidate queries give"
+    one, many = "click for a one-candidate query gives", "clicks for one-candidate queries give"
     rest = f"; {counted(lost, one, many)} none." if lost else "."
     return graded(
         pairs,
@@ -619,8 +621,8 @@ def _clipping(given: _Together) -> Seen | None:
         f"τ = {belief.clip:g} changes how much {changed:,} of {counted(effect.clicks, 'click')} "
         f"{'counts' if changed == 1 else 'count'}, "
         f"{effect.clicks_without_propensity:,} of them with propensity 0; the others "
-        f"{'lost' if removed >= 0 else 'gained'} {abs(removed):,.1f} in weight, and the total is "
-        f"now {effect.weight_after:,.1f}.",
+        f"{'lose' if removed >= 0 else 'gain'} a total weight of {abs(removed):,.1f}, and all "
+        f"clicks now have a total weight of {effect.weight_after:,.1f}.",
         warning=effect.clicks_changed > 0,
     )
 

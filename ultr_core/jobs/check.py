@@ -34,7 +34,7 @@ from ultr_core.jobs.own_files import (
 
 _NOTES = (
     "Exits with 0 after printing counts and verdicts (good, warning, stop), or with 2 if a file "
-    "cannot be read, after one sentence for each such file that says what is wrong and where. "
+    "cannot be read; a sentence about each such file then says what is wrong and where. "
     "--json prints {files: [...], refused: [...]}; each file has kind, name, format, verdict, "
     "sentence, counts and findings; each finding has key, label, value, verdict and words; refused "
     "has the name and words of each file that cannot be read."

@@ -63,9 +63,9 @@ READING = Choice(
 )
 
 NOT_REACHED = (
-    "Claims about the figures, and others marked “precomputed”, are based on results shipped "
-    "with the lab; their intervals are over click logs of one corpus unless they name "
-    "several corpora. Derivations and printed numbers are the same on every corpus."
+    "Claims about the figures, and others marked “precomputed”, are checked on results shipped "
+    "with the lab; the intervals are over click logs of one corpus unless the claim names "
+    "several corpora. Derivations and numbers printed in the paper do not depend on the corpus."
 )
 """What a corpus does not change."""
 

@@ -51,7 +51,8 @@ METHODS = Choices(
     help="which rankers learn from the clicks; default naive, propensity and clipped. With this "
     "option, --json gives for each ranker its estimator, its learner and, for each click log, the "
     "estimator that weighted the clicks: for doubly-robust this is clipped if a test rejects its "
-    "fitted relevance; it also gives the difference for each pair of rankers, paired by click log",
+    "fitted relevance; --json then also gives the difference between the two rankers of each pair, "
+    "paired by click log",
 )  # fmt: skip
 """Written out, for help must not wait for the lab."""
 
@@ -68,7 +69,8 @@ LEARNER = Choice(
     },
     help="learner trained on the weights of each method; keys in --json then name method "
     "and learner, as in propensity-logistic; trees need the package lightgbm, and their JSON has "
-    "trees (their number) instead of costs; both trains the ranking SVM and trees",
+    "trees (their number) instead of costs; with the value both, the ranking SVM and trees are "
+    "trained",
 )  # fmt: skip
 
 MOST_PINS = 3
@@ -85,7 +87,7 @@ class Pins(Field):
     def wanted(self) -> str:
         """How a link spells them."""
         return (
-            f"up to {MOST_PINS} semicolon-separated runs, each written as in a link or "
+            f"up to {MOST_PINS} semicolon-separated runs, each as it is written in a link, or "
             f"“{_DEFAULTS}”"
         )
 
@@ -242,8 +244,8 @@ def cells(_: PageState) -> list[Cell]:
             ## Estimated against true risk
 
             These are sixty rankers that were not trained on clicks. Kendall's τ measures how well
-            an estimate from clicks reproduces the order of their true risk: 1 is the true order,
-            and 0 is no better than chance.
+            an estimate from clicks reproduces their order by true risk: 1 is the true order, and 0
+            is no better than chance.
             """
         ),
         code(

@@ -131,7 +131,7 @@ class Evidence:
         print(
             f"{result.name}: {counted(result.clicks, 'click')} in "
             f"{counted(result.query_draws, 'presentation')}"
-            + (f"; {tied} with equal scores, which get their mean rank" if result.tied else "")
+            + (f"; {tied} with equal scores count at their mean rank" if result.tied else "")
             + "."
         )
         print()

@@ -90,9 +90,9 @@ DOCUMENT_IDS = Text(
 COLUMNS = Columns(
     "columns",
     "",
-    help="names of the log's columns, such as query=search_id,document=url; put a name with a "
-    "comma in quotation marks, as in a CSV file; meaning=- if no column has that meaning; "
-    "meanings: "
+    help="names of the log's columns, such as query=search_id,document=url; put a name that "
+    "contains a comma in quotation marks, as in a CSV file; meaning=- if no column has that "
+    "meaning; meanings: "
     + ", ".join(f"{meaning} ({words[0].lower() + words[1:]})" if words.lower() != meaning
                 else meaning for meaning, words in MEANINGS.items()),
 )  # fmt: skip
@@ -170,8 +170,8 @@ def require_ending(path: str, option: str, endings: Sequence[str]) -> None:
     ending = Path(str(path).lower().removesuffix(".gz")).suffix
     if ending in _TELLING and ending not in endings:
         raise InputError(
-            f"{option} does not write the format that the ending of {named(path)} names; choose a "
-            f"name that ends in {endings[0]}.",
+            f"{option} does not write the format that the ending of {named(path)} stands for; "
+            f"choose a name that ends in {endings[0]}.",
             "ending",
         )
 

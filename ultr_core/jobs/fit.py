@@ -71,8 +71,8 @@ from ultr_core.users import ClickLog, PowerLaw
 _NOTES = (
     "--json prints method, label, learner, cost, clip, chosen_by, clicks, query_draws, "
     "clicked_documents, features, certificate, sentence, notices, continuation (λ, or null), "
-    "overlap (of the log and the corpus) and checks (as the command check prints them), and for "
-    "direct and doubly-robust asked and clicks_by_rank (first_ranks, observed, predicted, "
+    "overlap (of the log and the corpus) and checks (as the command check prints them), and, for "
+    "direct and doubly-robust, asked and clicks_by_rank (first_ranks, observed, predicted, "
     "rejected, sentence): if the fit is rejected, the method clipped replaces it. With --learner "
     "trees or trees-by-position, trees (their number) replaces cost and certificate, and --out "
     "writes LightGBM's own format; method is null for trees-by-position. Files are written "
@@ -96,7 +96,7 @@ _OUTPUTS = {
         (),  # it depends on the learner
     ),
     "svm_light_out": (
-        "write it as an svm_light model file, which svm_rank_classify reads",
+        "write the ranker as an svm_light model file, which svm_rank_classify reads",
         (".dat", ".txt", ".model"),
     ),
     "scores_out": (

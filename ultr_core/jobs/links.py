@@ -118,4 +118,4 @@ def value_of(page: str, key: str) -> Field:
     for value in values_of(page):
         if value.key == key:
             return value
-    raise InputError(f"{quoted(key)} is not a value of the page {page}.", "not_a_page_value")
+    raise InputError(f"The page {page} has no value {quoted(key)}.", "not_a_page_value")

@@ -29,8 +29,8 @@ _SETTINGS = (*(name for name in PARAMETERS if name not in ("assumed_eta", "draws
 LIVE: tuple[Field, ...] = (
     replace(INTERLEAVED, key="live_queries", on_stops=True,
             stops=(100, 218, 370, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000),
-            help="Queries shown in each of the two contests. The paper had 218 and 257, and does "
-            "not say whether its ties include queries without clicks; here four in ten "
+            help="Queries shown in each of the two contests. The paper had 218 and 257 queries "
+            "and does not say whether its ties include queries without clicks; here four in ten "
             "have no clicks."),
     replace(SCHEME, key="live_scheme"),
     replace(SWAP_DAYS, key="live_swap_days", high=21,
@@ -89,7 +89,7 @@ def show(result: LiveResult) -> None:
         print(contest.sentence)
         print(
             f"  Relative risk {contest.test.relative_risk:.3f}; 80% power at this share requires "
-            f"{needed}; with the paper's number the power is "
+            f"{needed}; with as many decided queries as in the paper, the power is "
             f"{contest.paper_power:.0%}."
         )
         print(f"  {contest.null_sentence}")

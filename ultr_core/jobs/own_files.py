@@ -87,8 +87,8 @@ class Continuation(Number):
 CONTINUATION = Continuation(
     "continuation", "", 0, 1, above=True, decimals=None, default=None,
     help="probability λ that a user continues after a click, or the word log to estimate it from "
-    "fixed lists; clicks are then weighted by hindsight propensities, for which the log must have "
-    "a row for each document shown and the ids of presentations; default: no user leaves",
+    "fixed lists; clicks are then weighted with hindsight propensities, for which the log must "
+    "have a row for each document shown and the ids of presentations; default: no user leaves",
 )  # fmt: skip
 CANDIDATES = Number(
     "candidates", "", 1, MOST_CANDIDATES, default=1,
@@ -237,7 +237,7 @@ def check_propensities(given: Given) -> None:
     if given.carry_on and given.propensities is None:
         raise InputError(
             "--carry-on continues the curve of --propensities below its last rank, but no curve "
-            "is given; leave it out.",
+            "is given; give one, or leave --carry-on out.",
             "nothing_to_carry_on",
         )
 
@@ -292,8 +292,8 @@ def _of_contexts(
         )
         raise InputError(
             f"{named(given.propensities)} has no curve for the context"
-            f"{'s' if len(lacking) > 1 else ''} {each} in the log; add one, or leave these rows "
-            "out.",
+            f"{'s' if len(lacking) > 1 else ''} {each} in the log; add a curve for each, or leave "
+            "out its rows.",
             "context_without_curve",
         )
     return {name: found[name] for name in names}

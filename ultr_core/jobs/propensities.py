@@ -257,8 +257,8 @@ def cells(state: PageState) -> list[Cell]:
             ## The swap experiment of section 5.3
 
             The document at rank {design.landmark} trades places with the document at a random rank.
-            The same document is then shown at two ranks, and the ratio of its clicks is the
-            ratio of the examination probabilities.
+            The same document is then shown at two ranks, and the ratio of its clicks at the two
+            ranks estimates the ratio of their examination probabilities.
             """
         ),
         code(

@@ -125,7 +125,8 @@ def _enumerated(name: str) -> list[Cell]:
             ## Enumerated
 
             Four candidates, all 24 rankings, every list and click pattern: the largest error in the
-            expected estimate, as a fraction, and the number of ranking pairs in the wrong order.
+            expected estimate, as a fraction, and the number of pairs of rankings in the wrong
+            order.
             """
         ),
         code(

@@ -27,8 +27,8 @@ _USERS = ("users", "continuation")
 _HELPS = {
     "clicks": "Expected number of clicks in the log.",
     "users": "How users click. Trusting users have their own curve and noise, so η, ε₊, ε₋ and a "
-    "given curve have no effect. Leaving users continue after a click only with probability λ; "
-    "--sessions records which clicks were above each document.",
+    "given curve have no effect. Users who may leave continue after a click only with probability "
+    "λ; --sessions records which clicks were above each document.",
     "continuation": "Probability that a user who may leave continues down the list after a click.",
     "seed": "Random seed for the simulated users. The same seed draws the same queries with and "
     "without --sessions, but not the same clicks.",
@@ -136,7 +136,7 @@ JOB = Job(
         ),
         Switch(
             "sessions", "",
-            help="one row for each document shown, with its page, instead of counts",
+            help="write a row for each document in each presentation instead of counts",
         ),
         Switch(
             "by_grade", "",

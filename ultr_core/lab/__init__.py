@@ -1,4 +1,4 @@
-"""The lab: settings, corpus and a store of stages, and the results."""
+"""The lab: settings, a corpus, a store of stages, and the results."""
 
 from typing import TYPE_CHECKING
 

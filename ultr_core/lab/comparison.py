@@ -36,7 +36,7 @@ Trained = Mapping[str, Sequence[TrainedMethod]]
 class RankerSummary:
     """Test risk of one method over the draws, with 95% intervals from their spread.
 
-    A method that does not learn from clicks has no spread: its interval is its value.
+    A method that does not learn from clicks has no spread: both interval ends equal its value.
     ``costs`` and ``clips`` are the values that validation chose, one per draw. ``estimators`` are
     those used to weight the clicks; if a test by rank rejected the fitted relevance, they differ
     from the method's own. ``learner``: key of the learner, or of a method with its own trainer.
@@ -252,10 +252,10 @@ def _read_excess(comparison: Comparison) -> str:
     if excess.low == excess.high == 0:
         return f"The naive and weighted rankers are identical {numbers}."
     if excess.side > 0:
-        return f"Propensity weighting beats the naive ranker by {margin} {numbers}."
+        return f"The weighted ranker beats the naive ranker by {margin} {numbers}."
     numbers = f"(test risk {shown.first} against {shown.second}, lower is better)"
     if excess.side < 0:
-        return f"The naive ranker beats propensity weighting by {margin} {numbers}."
+        return f"The naive ranker beats the weighted ranker by {margin} {numbers}."
     return f"The naive and weighted rankers cannot be told apart {numbers}: {margin}."
 
 
@@ -271,7 +271,7 @@ def _read_best(comparison: Comparison) -> str:
         told = "every other" if len(beaten) == len(others) else (
             ", ".join(other.label for other in beaten) or "no other"
         )  # fmt: skip
-        said += f"; in differences paired by click log (95% intervals) it beats {told}"
+        said += f"; judged by 95% intervals for differences paired by click log, it beats {told}"
     parts = [f"{said}."]
     for one in learned:
         if one.rejected:

@@ -54,7 +54,7 @@ def assumed_curve(settings: Settings) -> MeasuredCurve:
 
 
 def mistaken_curve(settings: Settings) -> MeasuredCurve:
-    """The curve that the learner wrongly assumes; another power law if its assumption is right.
+    """The curve that the learner assumes if it is wrong; otherwise another power law.
 
     That is (1/r)^η′ with η′ = 1 if a curve is given, 1.5 η for 0 < η <= 1.3, and 0.5 otherwise.
     """

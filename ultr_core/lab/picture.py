@@ -168,7 +168,7 @@ class RiskPicture:
         return math.isclose(self.weighted.effective_sample_size, self.clicks)
 
     def preferred(self, estimates: EstimatedRisks) -> tuple[str, bool]:
-        """Whether an estimate puts "production" or "skyline" first, and whether that is correct."""
+        """Which of "production" and "skyline" an estimate puts first, and whether it is correct."""
         kinds = ("production", "skyline")
         place = {kind: self.kinds.index(kind) for kind in kinds}
         first, second = sorted(kinds, key=lambda kind: float(estimates.value[place[kind]]))

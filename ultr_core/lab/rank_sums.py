@@ -35,10 +35,10 @@ class RankSums:
         ranks: float64 [ranks]; beyond ``MOST_RANKS`` one entry represents a range, and sums are
         approximate.
         relevant, others: A and B, float64 [rankers, ranks].
-        true_risk: float64 [rankers], minus that of production.
+        true_risk: float64 [rankers], the true risk of each minus that of production.
         queries: Q.
-        shown: relevance by rank of the results in a list, with relevant results at the top and
-        further down.
+        shown: relevance of each result in one list, by rank; some relevant results are at the top
+        and some further down.
     """
 
     ranks: NDArray[np.float64]

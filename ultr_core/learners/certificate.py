@@ -35,8 +35,8 @@ class Certificate:
     final check), and ``stopped_early`` records whether a callback ended the fit.
 
     ``measure`` names what ``gap`` is; a learner without a duality gap gives another name, and
-    ``converged`` compares that number with the tolerance. A learner may subclass this to provide a
-    ``sentence`` that says what its own measure proves.
+    ``converged`` says whether ``gap`` is within the tolerance. A learner may subclass this to
+    provide a ``sentence`` that says what its own measure proves.
     """
 
     primal: float

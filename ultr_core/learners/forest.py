@@ -168,8 +168,8 @@ def _trees(blocks: list[str], features: int, name: str) -> Iterator[Tree]:
             good = False
         if not good:
             raise InputError(
-                f"Tree {number} of {name} is damaged, or of an unsupported kind (linear "
-                "trees, categories, zeros as missing values, trees over "
+                f"Tree {number} of {name} is damaged, or of an unsupported kind (linear, "
+                "with categories, with zeros as missing values, or more than "
                 f"{_DEEPEST:,} decisions deep).",
                 "tree_model",
             )

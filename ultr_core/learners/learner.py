@@ -90,8 +90,8 @@ class Learner:
     sentence. source: where it comes from. fit: trains with one C. objective: what ``fit``
     minimises, written again in the simplest form, because tests compare each fit with it. worked:
     two or more margins, one of them between 0 and 1, each with the loss worked out by hand for a
-    document with that score that was clicked once and an unclicked document with score 0; n = C =
-    1. paths: trains with several values of C, if it can do better than one fit after another.
+    document with that score, clicked once, and an unclicked document with score 0; n = C = 1.
+    paths: trains with several values of C, if it can do better than one fit after another.
     costs: values of C from which validation chooses.
 
     from_pairs: whether it learns from pairs of documents for a query, so that it learns nothing

@@ -59,7 +59,7 @@ class LinearModel:
 
 
 def score_many(models: Sequence[LinearModel], corpus: Corpus) -> NDArray[np.float64]:
-    """Scores [models, documents]; features are read once, and each row equals that from ``score``.
+    """Scores [models, documents]; features are read once, and each row is what ``score`` returns.
 
     Raises InputError as ``LinearModel.score`` does, and if there is no model.
     """
@@ -232,7 +232,7 @@ def fit_path(
 
     Solves from the smallest C upwards. Each fit starts from the previous fit: its weights, its
     scores and its dual points, which stay feasible at another C once multiplied by the ratio of
-    the two values. If a callback stops the path, costs that were not started are left out. Raises
+    the two values. If a callback stops the path, costs not yet tried are left out. Raises
     InputError as ``fit_ranker`` does.
     """
     (path,) = fit_paths(

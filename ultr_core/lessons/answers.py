@@ -44,7 +44,7 @@ MORE_DIGITS = (
     "That may be the answer, rounded. Give at least two digits, not counting leading zeros."
 )
 
-WRONG_SIGN = "The size is right, but it has the wrong sign."
+WRONG_SIGN = "The size is right, but the sign is wrong."
 
 
 @dataclass(frozen=True)
@@ -121,9 +121,9 @@ class Exercise:
     def judge(self, text: str, numbers: Mapping[str, float]) -> Verdict:
         """Judge an answer as it was typed.
 
-        It is right if it lies within the tolerance, or is the answer rounded to the two or more
-        digits typed; if it is closer to a known mistake than to the answer, it counts as that
-        mistake. Raises InputError if it is not a number.
+        It is right if it lies within the tolerance, or is the answer rounded to as many digits
+        as were typed, at least two; if it is closer to a known mistake than to the answer, it
+        counts as that mistake. Raises InputError if it is not a number.
         """
         wanted = numbers[self.answer]
         typed = self._readings(read_typed(text, self.unit))
