@@ -255,8 +255,8 @@ def fit_from_log(
     learners that learn from pairs. ``logger_scores`` [documents]: scores from the ranker that
     showed the documents, as one more feature for the relevance fit; held-out queries are then drawn
     from this corpus, because no scores are known for ``validation``. ``continuation``: lambda of
-    users who leave after a click; the log is then counted by the number of clicks above, and hindsight
-    propensities weight its clicks. None if nobody leaves.
+    users who leave after a click; the log is then counted by the number of clicks above, and its
+    clicks are weighted with hindsight propensities. None if nobody leaves.
 
     Raises InputError for an unknown method or learner, a clip that is outside (0, 1] or that the
     method does not use, scores for a method that fits no relevance, a clicked position without a

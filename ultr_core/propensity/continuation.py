@@ -95,9 +95,9 @@ def estimate_continuation(
 ) -> ContinuationEstimate:
     """Estimate the probability lambda of continuing after a click.
 
-    log: a log of fixed, complete lists, counted by the number of clicks above (`count_by_clicks_above`, or
-    `simulate_leaving`). It assumes that users leave only after a click, with the same lambda after
-    every click; nothing is assumed about examination, noise or relevance. Value: the ratio of the
+    log: a log of fixed, complete lists, counted by the number of clicks above
+    (`count_by_clicks_above`, or `simulate_leaving`). It assumes that users leave only after a
+    click, with the same lambda after every click; nothing is assumed about examination, noise or relevance. Value: the ratio of the
     sums above; interval: Student's t from the spread of the queries' contributions, cut off at 0.
     name_of: gives the name of a document for the start of a message.
 
