@@ -97,9 +97,10 @@ def estimate_continuation(
 
     log: a log of fixed, complete lists, counted by the number of clicks above
     (`count_by_clicks_above`, or `simulate_leaving`). It assumes that users leave only after a
-    click, with the same lambda after every click; nothing is assumed about examination, noise or relevance. Value: the ratio of the
-    sums above; interval: Student's t from the spread of the queries' contributions, cut off at 0.
-    name_of: gives the name of a document for the start of a message.
+    click, with the same lambda after every click; nothing is assumed about examination, noise or
+    relevance. Value: the ratio of the sums above; interval: Student's t from the spread of the
+    queries' contributions, cut off at 0. name_of: gives the name of a document for the start of a
+    message.
 
     Raises InputError if lambda is not identified: in a log of clicks only, with lists that
     change or that end at different ranks, with fewer than ``FEWEST_LATER`` clicks below another, or
