@@ -464,15 +464,15 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             uneven_users=lambda _, users, __: replace(users, curve=TableCurve(_STEP)),
         ),
         "trusting-swaps": _altered(
-            "Users in the swap experiment trust the top.",
+            "Users in the swap experiment trust the top ranks.",
             swap_users=lambda *_: TrustBiasModel.published(),
         ),
         "trusting-swap-counts": _altered(
-            "Users in the swap experiment trust the top.",
+            "Users in the swap experiment trust the top ranks.",
             swap_counts=lambda lab, *_: _swaps(lab, TrustBiasModel.published()),
         ),
         "trusting-few-swaps": _altered(
-            "Users in the small swap experiments trust the top.",
+            "Users in the small swap experiments trust the top ranks.",
             few_swaps=_few_swaps(lambda _: TrustBiasModel.published()),
         ),
         "no-trust": _altered(
@@ -551,7 +551,7 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
         "small-cascade": _small(
             "Users stop after the first click.", _broken("cascade"), "51a", "51g"
         ),
-        "small-trust": _small("Users trust the top.", _broken("trust"), "52d", "52g"),
+        "small-trust": _small("Users trust the top ranks.", _broken("trust"), "52d", "52g"),
         "small-wrong-curve": _small("The assumed curve is wrong.", _broken("wrong-curve"), "54c"),
         "small-unseen": _small(
             "A relevant document is never seen.", _broken("zero-relevant"), "4b"
@@ -608,7 +608,7 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             broken=("cascade",),
         ),
         "proof-trust": _proofs(
-            "Users trust the top.",
+            "Users trust the top ranks.",
             "noise-keeps-order",
             "noisy-hinge",
             broken=("trust",),

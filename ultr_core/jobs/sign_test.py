@@ -47,7 +47,7 @@ class Tested:
             "compared with equal numbers of wins and losses."
         )
         print(
-            f"Power at this win share {test.power:.0%}; a power of 80% requires "
+            f"The power at this win share is {test.power:.0%}; a power of 80% requires "
             + (more if self.needed is None else f"{self.needed:,} decided comparisons.")
         )
 

@@ -194,7 +194,7 @@ _ALL = (
         lambda world: tuple(ONE - rank for rank in world.query.presented),
     ),
     _break("scaled-curve", "Assumed curve scaled by 1/3", _scaled_curve),
-    _break("trust", "Users trust the top", _trust, extra=_trust_extra),
+    _break("trust", "Users trust the top ranks", _trust, extra=_trust_extra),
     _break("attraction", "Relevance attracts attention", _attraction, _attraction_missing),
     _break("cascade", "Users stop after the first click", _cascade, _cascade_missing),
     _break("cut", "The list is cut in the middle", *_cut),

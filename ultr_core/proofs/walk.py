@@ -113,7 +113,7 @@ class Walk:
 
     @property
     def largest_departure(self) -> Fraction:
-        """The largest error of a step, or of an enumeration if that is larger."""
+        """The largest error in any step, or in any enumeration if that is larger."""
         values = (line.value for line in self.lines)
         departures = (abs(v.enumerated - v.closed) for v in values if v.enumerated is not None)
         return max(self.largest_error, *departures, Fraction(0))

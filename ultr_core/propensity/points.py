@@ -163,8 +163,8 @@ class Counts:
             object.__setattr__(self, name, column)
         if self.impressions.ndim != 1 or self.impressions.shape != self.clicks.shape:
             raise InputError(
-                "Counts need the impressions and clicks of each rank, not arrays of shape "
-                f"{self.impressions.shape} and {self.clicks.shape}."
+                "Counts need impressions and clicks for each rank, in two arrays of equal length; "
+                f"these have the shapes {self.impressions.shape} and {self.clicks.shape}."
             )
         wrong = np.flatnonzero((self.clicks > self.impressions) | (self.clicks < 0))
         if wrong.size:

@@ -676,8 +676,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
         "trust-steep": (
             Rule(
                 "affine-beats-weighting",
-                "With 45,000 clicks from users who trust the top, dividing by examination beats "
-                "the naive ranker, and the affine correction beats dividing.",
+                "With 45,000 clicks from users who trust the top ranks, dividing by examination "
+                "beats the naive ranker, and the affine correction beats dividing.",
                 "5.4",
                 f"{_LOW} at 45,000 clicks, for the naive ranker against the weighted ranker "
                 "and the weighted ranker against the affine ranker.",

@@ -235,8 +235,8 @@ STUDIES: Mapping[str, Study] = MappingProxyType(
                     read_at=45_000,
                 )
                 for name, title in (
-                    ("trust-mild", "Learning from users who trust the top slightly"),
-                    ("trust-steep", "Learning from users who trust the top"),
+                    ("trust-mild", "Learning from users who trust the top ranks slightly"),
+                    ("trust-steep", "Learning from users who trust the top ranks"),
                 )
             ),
             Study(
