@@ -54,7 +54,7 @@ def propose_relevance_threshold(
 ) -> tuple[int, str | None]:
     """Choose the lowest relevant grade so that every part has relevant documents.
 
-    The wanted threshold is kept if every corpus reaches it. Otherwise the paper's threshold 3 is
+    The requested threshold is kept if every corpus reaches it. Otherwise the paper's threshold 3 is
     proposed if all corpora reach it, and 1 if the highest grade is 1 or 2.
 
     Args:
@@ -62,11 +62,11 @@ def propose_relevance_threshold(
         wanted: the requested threshold.
 
     Returns:
-        The threshold, and a sentence that says why it differs from the wanted threshold (None if it
+        The threshold, and a sentence that says why it differs from the requested one (None if it
         does not).
 
     Raises:
-        InputError: no corpus, a wanted threshold that is not a whole number of 1 or more, or a part
+        InputError: no corpus, a threshold that is not a whole number of 1 or more, or a part
         in which every grade is 0.
 
     """

@@ -158,7 +158,7 @@ def disk_full(name: str) -> InputError:
     """The error for a log whose reading filled the disk."""
     return InputError(
         f"Reading {name} filled the temporary directory, which stores data that does not fit "
-        "in memory; free a few times the log's size there, or set TMPDIR to another "
+        "in memory; free up several times the log's size there, or set TMPDIR to another "
         "directory.",
         "disk",
     )

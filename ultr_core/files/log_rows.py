@@ -71,7 +71,7 @@ class CountedRows:
 
     codes: by meaning, int32, the place of the cell among ``texts`` of that meaning. rows: how many
     rows of the log an entry stands for. number: of the entry in the table ``counted``. short:
-    whether the rows end before one of the wanted columns. broken: whether they are not JSON. long:
+    whether the rows end before one of the columns needed. broken: whether they are not JSON. long:
     how many rows have cells beyond the last column that the header names.
     """
 

@@ -33,7 +33,7 @@ _ROWS_AT_ONCE = 16_384
 
 
 def inspect_splits(splits: CorpusSplits, *, relevant_grade: int = 3) -> tuple[Inspection, ...]:
-    """Check the training, validation and test parts, in this order."""
+    """Check the training, validation and test parts, in that order."""
     parts = (("training", splits.train), ("validation", splits.validation), ("test", splits.test))
     return tuple(
         inspect_corpus(corpus, name=f"{splits.name}, {part} part", relevant_grade=relevant_grade)

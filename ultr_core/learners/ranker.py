@@ -314,7 +314,7 @@ def _check_corpus(corpus: object) -> None:
 
 
 def _check_kinds(corpus: object, weights: object) -> None:
-    """Raise InputError unless these are a corpus and weights, in this order."""
+    """Raise InputError unless these are a corpus and weights, in that order."""
     _check_corpus(corpus)
     if not isinstance(weights, Weights):
         raise InputError(

@@ -1,6 +1,6 @@
 """What breaks weighting and what repairs it, enumerated: bias and spread of each as fractions.
 
-One query with candidates A, B, C and D, shown in this order; B and D are relevant. For each list
+One query with candidates A, B, C and D, shown in that order; B and D are relevant. For each list
 that a logger may show, every click pattern is summed with its probability:
 
     E[R_hat(S)] = E_list E_clicks [ sum_d rank(d | S) (u_d c_d + v_d) ]

@@ -314,7 +314,7 @@ def assemble_curve(
     *,
     click_rates: ArrayLike | None = None,
 ) -> AssembledCurve:
-    """Smooth, interpolate, extrapolate, fit and normalise estimated ratios, in this order.
+    """Smooth, interpolate, extrapolate, fit and normalise estimated ratios, in that order.
 
     1. (1 - s) ratio_r + s rate_r / rate_reference at each chosen rank with a ratio (Section 7.6);
     2. of these, only ranks whose log value has a standard error of ``LARGEST_ERROR`` or less

@@ -161,7 +161,7 @@ def wins_by_chance(decided: int) -> tuple[int, int]:
 
 
 def comparisons_needed(win_share: float, *, power: float = 0.8) -> int | None:
-    """Decided comparisons from which the sign test has the wanted power for good.
+    """Decided comparisons from which the sign test reaches the requested power and keeps it.
 
     The power of an exact test is jagged in n; the smallest n is taken from which every larger one
     up to twice as many reaches ``power`` (normal approximation beyond 5,000). None if the share
