@@ -146,7 +146,8 @@ def _rankers_section(results: Sequence[StudyResult]) -> str:
     return (
         f"<h2>Rankers</h2><ul>{items}</ul><p>C, and τ for clipping, are chosen on validation "
         "clicks (15 for every 100 training clicks) by the unclipped weighted estimate; for the "
-        f"naive ranker, by the naive estimate. Results files contain every loss: {escape(losses)}.</p>"
+        "naive ranker, by the naive estimate. "
+        f"Results files contain every loss: {escape(losses)}.</p>"
     )
 
 
