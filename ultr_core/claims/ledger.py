@@ -330,7 +330,7 @@ CLAIMS: Mapping[str, Entry] = MappingProxyType(
 
 
 def measure_entry(lab: Lab, entry: Entry) -> Finding:
-    """Measure one claim, once; "not checkable" if the corpus in use does not allow it."""
+    """Check one claim, once; "not checkable" if the corpus in use does not allow it."""
     cell = Cell("claim", lab.settings, (entry,), lab.corpus)
     return lab.remember(cell, partial(_measured, entry))
 

@@ -204,7 +204,7 @@ def read_ranker(path: str | Path) -> LinearModel:
     """Read a ranker from JSON or svm_light model text, plain or gzipped.
 
     Returns a LinearRanker if the file gives C and a certificate, else a LinearModel. Raises
-    InputError, which names the file and what is wrong in it.
+    InputError, which names the file and says what is wrong with it.
     """
     return ranker_of(read_text(path, _WHAT), named(path))
 

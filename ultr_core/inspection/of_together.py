@@ -196,7 +196,7 @@ def _never_shown(found: Unshown, lost: str = "") -> Seen:
         )
     if not told:
         if found.candidates == 1:
-            return good(0, "The only candidate of the query in the log was shown.")
+            return good(0, "The only candidate for the query in the log was shown.")
         words = f"All {found.candidates:,} candidates of the queries in the log were shown."
         if found.left_out:
             words += (

@@ -49,7 +49,7 @@ JOBS: tuple[Entry, ...] = (
     ),
     Entry(
         "claims",
-        "Measure every claim (the paper's, this lab's and those of later work) and print the "
+        "Check every claim (the paper's, this lab's and those of later work) and print the "
         "results. The "
         "exit code is 0 even if a claim does not hold: that is a finding, not an error.",
         pages=("claims",),

@@ -47,7 +47,7 @@ class Journal:
 
 @contextmanager
 def open_journal(path: Path, header: Mapping[str, Any]) -> Iterator[Journal]:
-    """Open the journal at ``path``, or create it; no other process can use it in the meantime.
+    """Open the journal at ``path``, or create it; no other process can use it while it is open.
 
     An incomplete last line, left by a killed process, is cut off; its cell must be run again.
 
