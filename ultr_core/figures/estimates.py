@@ -68,7 +68,7 @@ def estimates_figure(
     relative = scale == "relative"
     rows = [*_rankers(picture, relative)]
     if relative:
-        rows += [*_counts(rows), *_names(picture, rows), *_shades()]
+        rows += [*_counts(rows, picture.slope), *_names(picture, rows), *_shades()]
         domain = {"x": (-EDGE, EDGE), "y": (-EDGE, EDGE)}
     else:
         heights = [row["y"] for row in rows]
@@ -133,8 +133,11 @@ def _placed(x: float, y: float) -> tuple[float, float, float | None]:
     return max(-most, min(x, most)), max(-most, min(y, most)), angle
 
 
-def _counts(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The number of marks of each method beyond each edge and corner, beside their arrows."""
+def _counts(rows: list[dict[str, Any]], slope: float) -> Iterator[dict[str, Any]]:
+    """The number of marks of each method beyond each edge and corner, beside their arrows.
+
+    slope: of the line through the origin, which no number may touch either.
+    """
     beyond: dict[tuple[float, str], list[dict[str, Any]]] = {}
     for row in rows:
         if row["part"] == "edge":
@@ -145,6 +148,7 @@ def _counts(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
             for mark in marks:
                 mark["x"] -= ASIDE * across
     drawn = [(row["x"], row["y"]) for row in rows]
+    drawn += [(x, slope * x) for x in np.arange(-EDGE, EDGE, BESIDE / 2).tolist()]
     for (angle, method), marks in beyond.items():
         across, up = _sides(angle)
         xs, ys = ([mark[axis] for mark in marks] for axis in ("x", "y"))

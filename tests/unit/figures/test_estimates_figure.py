@@ -55,6 +55,11 @@ def test_a_number_at_an_edge_covers_no_arrow_and_no_other_number(picture: RiskPi
         others = drawn.drop(index=place)
         near = (others["x"] - count["x"]).abs() < 0.3
         assert not (near & ((others["y"] - count["y"]).abs() < 0.3)).any()
+        line = np.linspace(-EDGE, EDGE, 500)
+        near = (np.abs(line - count["x"]) < 0.3) & (
+            np.abs(picture.slope * line - count["y"]) < 0.25
+        )
+        assert not near.any()
 
 
 def test_differences_are_those_of_the_picture(picture: RiskPicture) -> None:
