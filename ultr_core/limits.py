@@ -83,6 +83,12 @@ ROW_BYTES = Limit(
 )  # fmt: skip
 """Of one row of a click log as text, and of a curve, scores or weights as a table."""
 
+JSON_LINE_BYTES = Limit(
+    1 << 20, "bytes", "nested values take a hundred times as much memory while they are being read",
+    "leave out what is not used",
+)  # fmt: skip
+"""Of one line of a click log as JSON lines."""
+
 CELL_BYTES = Limit(
     1 << 14, "bytes", "it names a query or document, or contains a number",
     "give a shorter id, or only the number",

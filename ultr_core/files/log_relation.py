@@ -42,8 +42,10 @@ from ultr_core.files.tables import DELIMITERS
 from ultr_core.limits import (
     COLUMNS,
     FOOTER_BYTES,
+    JSON_LINE_BYTES,
     LOG_MEMORY,
     ROW_BYTES,
+    Limit,
 )
 
 if TYPE_CHECKING:
@@ -755,11 +757,12 @@ def _text(source: Source, columns: Mapping[str, str] | None, stream: IO[bytes], 
     )
 
 
-def _quotes_in_lines(stream: IO[bytes], source: Source) -> tuple[int, int, int]:
+def _quotes_in_lines(
+    stream: IO[bytes], source: Source, longest: Limit = ROW_BYTES
+) -> tuple[int, int, int]:
     """How many lines and quotation marks a text has, and the most bytes behind one without another.
 
-    Those between two in one piece are not counted. Raises InputError for a line beyond
-    ``ROW_BYTES``.
+    Those between two in one piece are not counted. Raises InputError for a line beyond ``longest``.
 
     The engine leaves such a line out without a word where it reads a file in several places. More
     lines than there is room for rows are refused before it takes its time for them.
@@ -774,8 +777,8 @@ def _quotes_in_lines(stream: IO[bytes], source: Source) -> tuple[int, int, int]:
             since = len(piece) - 1 - piece.rfind(b'"')
         ends = [place for mark in (b"\n", b"\r") if (place := piece.find(mark)) >= 0]
         length += min(ends, default=len(piece))
-        if length > ROW_BYTES.most:
-            raise ROW_BYTES.exceeded(f"The row that begins on line {lines + 1} of {source.name}")
+        if length > longest.most:
+            raise longest.exceeded(f"The row that begins on line {lines + 1} of {source.name}")
         if ends:
             length = len(piece) - 1 - max(piece.rfind(b"\n"), piece.rfind(b"\r"))
             lines += piece.count(b"\n") or piece.count(b"\r")
@@ -836,7 +839,7 @@ def _json(source: Source, stream: IO[bytes], path: str) -> Part:
     pointers = tuple(
         "".join("/" + name.replace("~", "~0").replace("/", "~1") for name in way) for way in found
     )
-    _quotes_in_lines(stream, source)
+    _quotes_in_lines(stream, source, JSON_LINE_BYTES)
     # No line of JSON holds the character that stands between columns here.
     lines = _csv_scan(["line"], "\x03", quote="''", skip=0, parallel=True)
     cells = ", ".join(f"cells[{place + 1}] AS c{place}" for place in range(len(header)))
