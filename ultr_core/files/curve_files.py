@@ -87,7 +87,8 @@ def parse_context_values(text: str, name: str = "the curve") -> dict[str, list[f
     for number, cells in rows:
         context = whole_name(cells[place].strip()) if len(cells) > place else ""
         own = by_name.setdefault(context, [first])
-        CONTEXTS.require(len(by_name), name)
+        if len(by_name) > CONTEXTS.most:
+            raise CONTEXTS.exceeded(name)
         if len(own) <= CURVE_RANKS.most + 1:  # with one more, a rank is there twice or too low
             own.append((number, cells))
     return {

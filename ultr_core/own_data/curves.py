@@ -78,11 +78,11 @@ def estimate_findings(found: LogEstimate) -> tuple[Finding, ...]:
 
 
 def _of_lines(found: LogEstimate) -> tuple[Finding, ...]:
-    """Whether swaps in two groups of documents show trust bias; nothing where they cannot."""
-    if found.lines is None or not found.lines.known.any():
+    """Whether swaps in two groups of documents show trust bias."""
+    if found.lines is None:
         return ()
     said = found.lines.finding
-    severity: Severity = "good" if said.holds else "warning"
+    severity: Severity = "warning" if said.outcome == "does not hold" else "good"
     return (Finding.of_file(said.key, said.title, said.value, severity, said.sentence),)
 
 

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri, stdtrit
 
 from ultr_core.findings import Finding
-from ultr_core.propensity.points import Counts
+from ultr_core.propensity.points import Counts, ranks_in_words
 from ultr_core.propensity.swaps import SwapCounts
 from ultr_core.users.click_models import checked_relevance
 from ultr_core.users.examination import looked_up
@@ -42,7 +42,7 @@ class TrustLines:
 
     NaN at the landmark's own rank, and if the groups are too similar or one of them was not shown.
     groups: of sessions, if errors leave out one group at a time; 0 if they take presentations as
-    independent.
+    independent. landmark: the rank whose click rates the lines start from.
     """
 
     slope: FloatArray
@@ -50,6 +50,7 @@ class TrustLines:
     slope_error: FloatArray
     intercept_error: FloatArray
     groups: int = 0
+    landmark: int = 1
 
     def reach(self, level: float) -> float:
         """How many standard errors an interval that misses at this level extends to each side."""
@@ -58,8 +59,13 @@ class TrustLines:
 
     @property
     def known(self) -> NDArray[np.bool_]:
-        """Ranks that have a line."""
-        return np.isfinite(self.slope)
+        """Ranks that have a line; without a single click, there is nothing to draw it through."""
+        return np.isfinite(self.slope) & (self.intercept_error > 0)
+
+    @property
+    def usable(self) -> NDArray[np.bool_]:
+        """Ranks whose line can correct clicks, for which they must rise with relevance."""
+        return self.known & (self.slope > 0)
 
     @property
     def finding(self) -> Finding:
@@ -77,7 +83,8 @@ class TrustLines:
             )
             return Finding(said, limit=None, key=about[0], title=about[1])
         reach = self.reach(LEVEL / known.size)
-        row = int(known[np.argmax(np.abs(self.intercept / self.intercept_error)[known])])
+        distance = np.abs(self.intercept[known]) / self.intercept_error[known]
+        row = int(known[np.argmax(distance)])
         value, error = float(self.intercept[row]), float(self.intercept_error[row])
         interval = (value - reach * error, value + reach * error)
         trust = not interval[0] <= 0 <= interval[1]
@@ -91,21 +98,34 @@ class TrustLines:
             if trust
             else "which position bias with constant noise explains."
         )
+        said += self._without_lines()
         return Finding(
             said, value, "=", interval=interval, decided="does not hold" if trust else "holds",
             key=about[0], title=about[1],
         )  # fmt: skip
 
+    def _without_lines(self) -> str:
+        lacking = [rank + 1 for rank in np.flatnonzero(~self.usable).tolist()]
+        if self.landmark in lacking:
+            lacking.remove(self.landmark)
+        if not lacking:
+            return ""
+        said = f"{ranks_in_words(lacking)} {'has' if len(lacking) == 1 else 'have'} no line"
+        return (
+            f" {said[0].upper()}{said[1:]} for a correction, which would use that of the nearest "
+            "rank above."
+        )
+
     def affine(self, ranks: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """A and B as the alpha and beta that an estimator gets; 1 and 0 at the landmark.
 
-        Ranks without a line use that of the nearest known rank above, also beyond the last rank.
+        Ranks without a `usable` line take that of the nearest usable rank above, also beyond the
+        last rank.
         """
-        slope, intercept = (
-            np.where(self.known, self.slope, 1.0),
-            np.where(self.known, self.intercept, 0.0),
-        )
-        source = np.maximum.accumulate(np.where(self.known, np.arange(slope.size), 0))
+        usable = self.usable
+        slope = np.where(usable, self.slope, 1.0)
+        intercept = np.where(usable, self.intercept, 0.0)
+        source = np.maximum.accumulate(np.where(usable, np.arange(slope.size), 0))
         at = np.asarray(ranks, dtype=np.int64)
         return looked_up(slope[source], at), looked_up(intercept[source], at)
 
@@ -114,7 +134,7 @@ class TrustLines:
         reach = self.reach(LEVEL)
 
         def line(value: float, error: float) -> dict[str, float] | None:
-            if not np.isfinite(error):
+            if not error > 0:  # NaN, or no click
                 return None
             return {"value": value, "low": value - reach * error, "high": value + reach * error}
 
@@ -162,7 +182,9 @@ def trust_lines(counts: SwapCounts) -> TrustLines:
         variance = pair + (first * slope) ** 2 * v1 + second**2 * w2
     slope[counts.landmark - 1] = np.nan
     intercept[counts.landmark - 1] = np.nan
-    return TrustLines(slope, intercept, np.sqrt(slope_variance), np.sqrt(variance))
+    return TrustLines(
+        slope, intercept, np.sqrt(slope_variance), np.sqrt(variance), landmark=counts.landmark
+    )
 
 
 def trust_lines_by_group(sums: NDArray[np.int64], landmark: int) -> TrustLines:
@@ -183,7 +205,7 @@ def trust_lines_by_group(sums: NDArray[np.int64], landmark: int) -> TrustLines:
     slope, intercept, slope_error, intercept_error = (
         np.where(known, each, np.nan) for each in (whole.slope, whole.intercept, *errors)
     )
-    return TrustLines(slope, intercept, slope_error, intercept_error, groups)
+    return TrustLines(slope, intercept, slope_error, intercept_error, groups, landmark)
 
 
 def _counts(sums: NDArray[np.int64], landmark: int) -> SwapCounts:

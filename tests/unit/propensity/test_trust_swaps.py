@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from tests.meaning import mentions
 from ultr_core.propensity import (
     ESTIMATORS,
     Belief,
@@ -99,3 +102,33 @@ def test_trust_is_told_from_position_bias() -> None:
             errors = np.array([getattr(one, f"{name}_error")[row] for one in trusting])
             assert (np.abs(values - true[row]) < 1.96 * errors).sum() >= 17
             assert 0.5 < values.std() / errors.mean() < 1.3
+
+
+def test_a_rank_without_clicks_has_no_line_and_silences_no_other() -> None:
+    """A distance of 0/0 was the largest: trust bias at rank 2 was called position bias."""
+    counts = expected(STEEP)
+    dead = np.array([1, 1, 0, 1])
+    silent = replace(
+        counts,
+        swapped=Counts(counts.swapped.impressions, counts.swapped.clicks * dead),
+        unmoved=Counts(counts.unmoved.impressions, counts.unmoved.clicks * dead),
+    )
+    found = trust_lines(silent)
+    assert found.known.tolist() == [False, True, False, True]
+    assert found.finding.outcome == "does not hold"
+    assert mentions(found.finding.sentence, "rank 3", "no line")
+    assert found.as_dict()["ranks"][2] == {"rank": 3, "slope": None, "intercept": None}
+    whole = trust_lines(counts)
+    assert not mentions(whole.finding.sentence, "no line")
+    assert found.affine([3])[0] == whole.affine([2])[0]
+
+
+def test_a_line_that_does_not_rise_is_tested_but_corrects_nothing() -> None:
+    lines = TrustLines(
+        np.array([np.nan, 0.5, -0.1]), np.array([np.nan, 0.1, 0.3]), np.full(3, 0.01),
+        np.array([np.nan, 0.01, 0.01]),
+    )  # fmt: skip
+    assert lines.known.tolist() == [False, True, True]
+    assert lines.usable.tolist() == [False, True, False]
+    assert [values.tolist() for values in lines.affine([1, 2, 3])] == [[1, 0.5, 0.5], [0, 0.1, 0.1]]
+    assert mentions(lines.finding.sentence, "rank 3", "no line")
