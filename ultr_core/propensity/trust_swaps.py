@@ -78,8 +78,9 @@ class TrustLines:
         known = np.flatnonzero(self.known)
         if not known.size:
             said = (
-                "No two groups of documents differ enough in clicks for trust bias and position "
-                "bias to be distinguished."
+                "No rank has a line that could show trust bias: the two groups of documents are "
+                "clicked about equally often, or the documents that did not trade places are "
+                "missing from the log."
             )
             return Finding(said, limit=None, key=about[0], title=about[1])
         reach = self.reach(LEVEL / known.size)
@@ -89,12 +90,13 @@ class TrustLines:
         interval = (value - reach * error, value + reach * error)
         trust = not interval[0] <= 0 <= interval[1]
         said = (
-            f"Of {counted(known.size, 'rank')}, rank {row + 1} has the line farthest from 0, with "
-            "an intercept of "
-            f"{value:.3f} ({interval[0]:.3f} to {interval[1]:.3f}), "
+            f"Lines for {counted(known.size, 'rank')} were tested for trust bias. The clearest, "
+            f"for rank {row + 1}, has an intercept of {value:.3f} ({interval[0]:.3f} to "
+            f"{interval[1]:.3f}), "
         )
         said += (
-            "so noise depends on the rank, and no click weight corrects that."
+            "so noise depends on the rank: the estimated curve is not that of examination, and the "
+            "affine correction is needed."
             if trust
             else "which position bias with constant noise explains."
         )

@@ -246,10 +246,7 @@ def _next(lesson: Lesson, number: int, settings: Settings) -> None:
                 type="primary", on_click=state.go_to, args=(number + 1,),
             )  # fmt: skip
         else:
-            st.markdown(
-                "**That was the last lesson.** Everything you saw was computed while you watched; "
-                "the Lab has every slider."
-            )
+            st.markdown("**That was the last lesson.** You can change every setting in the Lab.")
             st.link_button("Open the Lab", "lab", icon=":material/science:")
 
 
