@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ultr_core.claims.common import MORE_CLICKS
@@ -48,3 +50,16 @@ def test_every_table_is_whole() -> None:
     assert {f"{clip:g}" for clip in THRESHOLDS} < set(tables["clipping"][0])
     assert {PAPER_CLICKS, MORE_CLICKS} <= {row["clicks"] for row in tables["live"]}
     assert len(CORPORA) * len(SEEDS) >= 20
+
+
+def test_the_guide_names_the_corpora_on_which_trees_lose() -> None:
+    guide = (Path(__file__).parents[3] / "docs" / "using.md").read_text(encoding="utf-8")
+    few, many = sorted(TREE_CLICKS)
+    rows = shipped_runs().tables["trees"]
+    lost = [
+        f"{row['corpus']:.0f}"
+        for row in rows
+        if row["clicks"] == few and row["trees"] > row["clipped"]
+    ]
+    assert f"(corpora {', '.join(lost[:-1])} and {lost[-1]}; one" in " ".join(guide.split())
+    assert all(row["trees"] < row["skyline"] for row in rows if row["clicks"] == many)
