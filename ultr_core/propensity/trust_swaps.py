@@ -112,10 +112,9 @@ class TrustLines:
             lacking.remove(self.landmark)
         if not lacking:
             return ""
-        said = f"{ranks_in_words(lacking)} {'has' if len(lacking) == 1 else 'have'} no line"
         return (
-            f" {said[0].upper()}{said[1:]} for a correction, which would use that of the nearest "
-            "rank above."
+            f" {ranks_in_words(lacking, 'Rank')} {'has' if len(lacking) == 1 else 'have'} no line "
+            "for a correction, which would use that of the nearest rank above."
         )
 
     def affine(self, ranks: ArrayLike) -> tuple[FloatArray, FloatArray]:
