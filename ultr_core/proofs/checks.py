@@ -41,7 +41,7 @@ from ultr_core.propensity import Weights, ips_weights, naive_weights
 from ultr_core.risk import (
     AffineLaw,
     affine_law,
-    estimate_risks,
+    estimate_values,
     order_agreement,
     plus_minus,
 )
@@ -220,8 +220,9 @@ def scale_free(evidence: Evidence) -> Finding:
     """Largest relative difference between the two sides for s = 1/3, over the family."""
     scale = 1.0 / 3.0
     propensity = evidence.assumed_curve.at(evidence.log.rank)
-    plain = estimate_risks(evidence.log, evidence.family_ranks, propensity).value
-    scaled = estimate_risks(evidence.log, evidence.family_ranks, scale * propensity).value
+    (plain, _), (scaled, _) = estimate_values(
+        evidence.log, evidence.family_ranks, [propensity, scale * propensity], pairs=[(0, 1)]
+    )
     worst = float(np.max(np.abs(scaled * scale - plain) / np.maximum(plain, np.finfo(float).tiny)))
     return Finding(
         f"With all propensities divided by 3 the {len(plain)} estimates are 3 times as large, to "
