@@ -92,7 +92,7 @@ class CurveField(Field):
         if len(found) > MOST_RANKS:
             raise InputError(
                 f"{self.label} has {len(found):,} numbers, but at most {MOST_RANKS} can be used; "
-                "the last number used applies to all ranks below it.",
+                "the last number used applies to all further ranks.",
                 self.name,
             )
         return found

@@ -211,8 +211,9 @@ def clicks_and_relevance(
 ) -> Figure:
     """Click rate and share of relevant documents by rank, relative to rank 1, on a log scale.
 
-    ``click_rates`` and ``relevance`` [ranks] from rank 1: clicks per presentation, and the share of
-    the documents shown there that are relevant. Raises InputError if either is 0 at rank 1.
+    ``click_rates`` and ``relevance`` [ranks], from rank 1: clicks per presentation at each rank,
+    and the share of the documents shown there that are relevant. Raises InputError if either is 0
+    at rank 1.
     """
     if not click_rates or len(click_rates) != len(relevance) or not click_rates[0] * relevance[0]:
         raise InputError(
@@ -650,8 +651,8 @@ STRIP, STRIP_WITH_NAME = 40, 66
 def rank_test_figure(tests: Mapping[str, RankTest], *, theme: Theme = "light") -> Figure:
     """Observed over predicted clicks by rank, as a strip for each fit of relevance.
 
-    Groups of ranks where the test rejects the fit are red and have a cross. tests: by name of the
-    fit; if there are several, each name is above its strip.
+    Groups of ranks where the test rejects the fit are red and have a cross. tests: one for each
+    fit, by the name of the fit; if there are several, each strip has its name above it.
     """
     named = len(tests) > 1
     cells: list[dict[str, Any]] = [

@@ -258,7 +258,7 @@ def curve_risk_figure(
 
 
 def win_share_figure(result: LiveResult, *, theme: Theme = "light") -> Figure:
-    """Win shares with exact intervals, of contests that have decided queries and of the paper's."""
+    """Win shares, with exact intervals, of contests with decided queries: here and in the paper."""
     rows = [
         _wins(contest.opponent, f"Here, against {contest.label}", contest.test)
         for contest in result.contests
@@ -316,8 +316,8 @@ def _risk(report: RiskReport, risk: Estimate) -> dict[str, Any]:
 def evidence_figure(found: Evaluation, *, theme: Theme = "light") -> Figure:
     """Estimated risks on one scale with 95% intervals, and the true risk as a line.
 
-    Normalised estimates are left out, because a mean rank of clicks is on another scale. Raises
-    InputError if there is no estimate to draw.
+    Normalised estimates are left out, because they are mean ranks of clicks, which are on another
+    scale. Raises InputError if there is no estimate to draw.
     """
     known = [(report, report.estimate) for report in found.risks if report.estimate is not None]
     if not known:

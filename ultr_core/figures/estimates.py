@@ -60,10 +60,10 @@ def estimates_figure(
 
     Relative: both risks minus those of the production ranker, on axes from -4.5 to 4.5. A ranker in
     a shaded quadrant is estimated to be worse than production although it is better, or vice versa.
-    A mark outside the axes becomes an arrow at the edge, labelled with its numbers. If propensities
-    are correct, the weighted marks are expected to lie on the line of slope eps_plus - eps_minus
-    (section 5.2); ``belief_is_right`` says whether propensities are correct. Absolute: the risks of
-    all rankers, on axes that contain them.
+    A mark outside the axes becomes an arrow at the edge, labelled with its numbers. If the
+    propensities are correct, the weighted marks are expected to lie on the line of slope
+    eps_plus - eps_minus (section 5.2); ``belief_is_right`` says whether they are. Absolute: the
+    risks of all rankers, on axes that contain them.
     """
     relative = scale == "relative"
     rows = [*_rankers(picture, relative)]

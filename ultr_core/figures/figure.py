@@ -21,8 +21,8 @@ class Figure:
     ``name`` is the stem of saved file names, ``title`` the picture's subject, ``alt`` its finding
     in a sentence, ``data`` the tidy data with a column ``part`` that says which layer a row
     belongs to, as a frame or as plain columns, ``spec`` a Vega-Lite specification without data,
-    and ``height`` its height in pixels. The specification is shared between figures and must not
-    be changed.
+    and ``height`` the picture's height in pixels. The specification is shared between figures and
+    must not be changed.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Figure:
 
     @property
     def table(self) -> pd.DataFrame:
-        """The rows without empty columns, for a CSV file."""
+        """The rows, with empty columns left out, for a CSV file."""
         return self.rows.dropna(axis="columns", how="all")
 
     def _repr_svg_(self) -> str:

@@ -232,7 +232,7 @@ def noisy_hinge_curve(
     """Hinge loss of S_1 by score gap between neighbours: with noise, and if noise were a constant.
 
     With noise it is (eps+ - eps-) clean + eps- sum over pairs of max(2, 1 + score gap); for ranks
-    the last sum would be the constant m (m - 1), drawn dashed.
+    the last sum would be the constant m (m - 1), and the loss with that constant is drawn dashed.
     """
     size = world.query.size
     slope, noise = float(world.eps_plus - world.eps_minus), float(world.eps_minus)

@@ -76,10 +76,10 @@ def risk_scatter(
     """Scatter plot of estimated against true risk for a family of rankers.
 
     ``rankers`` has the columns :data:`COLUMNS`, one row per ranker: true risk R(S), the estimate
-    from one click log with the ends of its 95% interval, and its exact expectation; both ends are
-    NaN if there are too few clicks for intervals. ``law`` is the slope and intercept in E[R_IPS] =
-    slope R + intercept (section 5.2 of the paper); it is drawn dashed. ``method`` chooses colour
-    and shape.
+    from one click log with the ends of its 95% interval, and the estimate's exact expectation; both
+    ends are NaN if there are too few clicks for intervals. ``law`` is the slope and intercept in
+    E[R_IPS] = slope R + intercept (section 5.2 of the paper); it is drawn dashed. ``method``
+    chooses colour and shape.
     """
     # Plain columns: a class that moves its sliders pays for each step in pandas.
     columns: dict[str, NDArray[Any] | list[Any]] = {

@@ -56,7 +56,7 @@ def write_context_curves(path: str | Path, curves: Mapping[str, Sequence[float]]
 
 
 def read_curves(path: str | Path) -> list[float] | dict[str, list[float]]:
-    """The values of one curve, or of each context's curve, by its name; reads the file once.
+    """The values of one curve, or of each context's by the context's name; reads the file once.
 
     Raises InputError if `read_curve_values` or `read_context_values` does.
     """
@@ -67,8 +67,8 @@ def read_curves(path: str | Path) -> list[float] | dict[str, list[float]]:
 def read_context_values(path: str | Path) -> dict[str, list[float]]:
     """The values of each context's curve, by the context's name; {} for a file without contexts.
 
-    The CSV file has a context column and, for each context, the rows `parse_curve_values` reads.
-    Raises InputError as that function does, naming the context.
+    The CSV file has a context column and, for each context, the rows that `parse_curve_values`
+    reads. Raises InputError if that function does; the error names the context.
     """
     return parse_context_values(read_text(path, "The curve"), named(path))
 
@@ -126,8 +126,9 @@ def _curve(values: list[float], name: str) -> TableCurve | RelativeCurve:
 def parse_curve_values(text: str, name: str = "the curve") -> list[float]:
     """Numbers for ranks 1, 2, ..., K, as written in CSV text, [K].
 
-    Ranks may be in any order, but each only once, with any of ``DELIMITERS`` between columns.
-    Raises InputError, which names the line of the first fault, or the rank without a propensity.
+    Ranks may be in any order, but none may occur twice; columns are separated by any of
+    ``DELIMITERS``. Raises InputError, which names the line of the first fault, or the rank without
+    a propensity.
     """
     with expecting("curve", text, name):
         rows = table_rows(text, (CONTEXT_NAME, *RANK_NAMES, *PROPENSITY_NAMES), name)

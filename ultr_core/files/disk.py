@@ -157,8 +157,8 @@ def text_of(
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
         raise InputError(
-            f"{name}, line {line} has a null byte, as binary and UTF-16 files do; save it as UTF-8 "
-            "text.",
+            f"{name}, line {line} has a null byte, as binary and UTF-16 files do; save the file "
+            "as UTF-8 text.",
             "zero_byte",
         )
     try:

@@ -147,7 +147,7 @@ def load_directory(
 
     The files are ``train.txt``, ``vali.txt`` (or ``valid.txt``, ``validation.txt``) and
     ``test.txt``, or have the names used in OHSUMED or Yahoo's set 1, each optionally with ``.gz``.
-    The feature columns of all three are the ids that occur in any of them. ids: as for
+    All three have a feature column for each id that occurs in any of them. ids: as for
     `load_corpus`. missing_zero: a feature missing from a file is 0 there; otherwise such files are
     refused, unless all three are sparse and omit most features.
 

@@ -50,7 +50,7 @@ def with_tables(log: LogParts, folder: Path) -> LogParts:
     found = [is_duckdb(source) for source in log.parts]
     if (log.table or log.select) and not any(found):
         raise InputError(
-            f"{log.name} is not a DuckDB file, so it has no table to choose.",
+            f"{log.name} is not a DuckDB file, so it has no tables to choose from.",
             "table" if log.table else "select",
         )
     parts = tuple(

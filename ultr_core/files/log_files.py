@@ -792,10 +792,10 @@ def _sentences(log: PresentationLog, rows: UsableRows) -> Iterator[str]:
     if rows.clicked_again:
         yield (
             f"{counted(rows.clicked_again, 'row has', 'rows have')} more than one click; each "
-            "counts as one clicked impression."
+            "such row counts as one clicked impression."
         )
     if rows.page_size < 0:
-        yield "Positions restart at each page offset, which was added to them."
+        yield "Positions restart on each page; the page's offset was added to them."
     if "query" not in log.columns:
         yield "There is no query column, so all rows are treated as one query."
     if log.presentations is not None:

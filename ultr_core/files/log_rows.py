@@ -32,12 +32,12 @@ IN_COUNTS = ("group", "query_presentations")
 """Meanings of columns that counts of a log have in place of ``IDS``."""
 
 CLICK_WITHOUT_POSITION = "a click without a position"
-CLICK_WITHOUT_NUMBER = "a click in the clicks file that is not a whole number of 0 or more"
+CLICK_WITHOUT_NUMBER = "a click value in the clicks file that is not a whole number of 0 or more"
 CLICK_WITHOUT_VIEW = "a click on a document not shown in its presentation"
 WITHOUT_PRESENTATION = "no presentation id"
 
 _VALUES = {
-    "click": "a click",
+    "click": "a click value",
     "impressions": "an impressions value",
     "position": "a position",
     "swap": "a swapped rank",

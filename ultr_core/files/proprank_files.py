@@ -255,8 +255,8 @@ def _examples(source: Source, rankings: int) -> float:
     if not 0 < examples <= 1e100:
         raise InputError(
             f"{source.name}, line {text.count(bytes([10]), 0, found.start()) + 1}: n is "
-            f"{quoted(found[1].decode('utf-8', errors='replace'))}; give a number of training "
-            "examples above 0.",
+            f"{quoted(found[1].decode('utf-8', errors='replace'))}; give the number of training "
+            "examples, above 0.",
             "not_a_number",
         )
     return examples
@@ -266,8 +266,8 @@ def _check_rankings(table: Table, positive: NDArray[np.bool_]) -> None:
     """Refuse a second clicked document in a ranking, a cost on another one, and no click at all."""
     if not positive.any():
         raise InputError(
-            f"{table.name} has no row with label 1, so there is nothing to train on; give the "
-            "clicked document of each ranking label 1.",
+            f"{table.name} has no row with label 1, so there is nothing to train on; give label "
+            "1 to the clicked document of each ranking.",
             "no_click_rows",
         )
     rows = np.flatnonzero(positive)
@@ -326,8 +326,9 @@ def _merged(
         known = first.setdefault(query, rows)
         if [origins[row] for row in rows] != expected or len(known) != len(rows):
             raise InputError(
-                f"{name}, line {lines[start]} begins a ranking of query {quoted(query)} whose "
-                "comments do not number its candidates 1, 2, ... as in the query's other rankings; "
+                f"{name}, line {lines[start]} begins a ranking of query {quoted(query)}, but the "
+                "comments do not number its candidates 1, 2, ..., as in the query's other "
+                "rankings; "
                 "write the file again or remove the comments.",
                 "candidates_unnumbered",
             )

@@ -1,4 +1,4 @@
-"""Findings: one type for checks on proofs, claims, figures and a reader's files.
+"""Findings: one type for checks of proofs, claims, figures and a reader's files.
 
 Finding("The gap is 1e-4.", 1e-4, tolerance=1e-3).outcome        # holds
 Finding.of_file("clicks", "Clicks", 0, "stop", "There are no clicks.").severity

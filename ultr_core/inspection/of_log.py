@@ -65,7 +65,7 @@ def own_curve(log: PresentationLog) -> list[float]:
 
     A position that never occurs gets the value of the position above it. Raises InputError if the
     log has no propensities, if they cannot be examination probabilities (see `inspect_log`), or if
-    there are more than ``CURVE_RANKS``.
+    the last position is beyond ``CURVE_RANKS``.
     """
     found = _propensities(log)
     if found is None:
@@ -534,7 +534,7 @@ def _shown_once(log: PresentationLog) -> Seen | None:
     return warning(
         len(log.repeating),
         f"Each query in the column {quoted(log.columns['query'])} was shown once, so no document "
-        f"ever moves, while values in {names} repeat; if that column contains the query, say so.",
+        f"ever moves, while values in {names} repeat; if such a column contains the query, say so.",
         "columns",
     )
 
@@ -664,7 +664,7 @@ def _propensities(log: PresentationLog) -> Seen | None:
     return good(
         float(low.min()),
         f"The column {column} has one value for each position, from {high.max():g} down to "
-        f"{low.min():g}, so it can contain examination probabilities.",
+        f"{low.min():g}, so it may contain examination probabilities.",
     )
 
 

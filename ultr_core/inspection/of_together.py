@@ -251,11 +251,11 @@ def unshown_candidates(
     """Count what a log leaves out of the candidate sets of its queries.
 
     Equation 5 is unbiased only if every relevant document was shown at a rank with a positive
-    propensity (section 4.1); no amount of data removes the bias that is due to cutting lists.
-    Weights by document need only rho > 0 (Oosterhuis and de Rijke, SIGIR 2020).
+    propensity (section 4.1); no amount of data removes the bias that is due to cutting lists
+    off. Weights by document need only rho > 0 (Oosterhuis and de Rijke, SIGIR 2020).
 
-    curve: where users look; None for everywhere. sees: what the estimator divides by. rankers: the
-    ranks [documents] of the judged rankers by name; the result names the ranker whose top places
+    curve: where users look; None for everywhere. sees: what the estimator divides by. rankers: for
+    each judged ranker, by name, its ranks [documents]; the result names the ranker whose top places
     contain the most candidates never shown.
     """
     sizes, draws = np.diff(log.query_offsets), log.draws
@@ -449,14 +449,14 @@ def inspect_together(
     sees: Sees | None = None,
     continuation: float = 1.0,
 ) -> Inspection:
-    """Check overlap, candidates never shown, preference pairs, the curve's coverage and weights.
+    """Check overlap, candidates never shown, preference pairs, weights and the curve's coverage.
 
     estimator: the estimator that will weight the clicks; clip: its threshold tau, if it has one; 0
     means no threshold, and the clipped estimator is then IPS. Without a curve, or with an estimator
     that needs none, weights are not checked. from_pairs: whether pairs are counted, for a learner
     that learns from them. sees: what the judge of a verdict divides by; None: the same as the
     estimator. continuation: lambda of users who may leave after a click, for a log counted by
-    clicks above. Raises InputError for a clip outside [0, 1].
+    the number of clicks above. Raises InputError for a clip outside [0, 1].
     """
     log, sees = joined.clicks, sees or sees_of(estimator)
     if estimator.fits_relevance and "curve" in estimator.needs:
@@ -697,7 +697,7 @@ def _clicked_at(log: ClickLog, rows: NDArray[np.bool_]) -> tuple[ClickedPosition
 
 
 def heaviest_share(log: ClickLog, numbers: Numbers, clicks: int = HEAVIEST) -> float:
-    """Share of the total weight u of all clicks that the heaviest clicks carry, 0 to 1.
+    """Share, from 0 to 1, of the total weight u that the heaviest clicks carry.
 
     numbers [rows]: u and v, or propensities q for u = 1 / q. A log without clicks gives 0. Raises
     InputError if `click_weights` does.

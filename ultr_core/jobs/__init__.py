@@ -56,7 +56,7 @@ JOBS: tuple[Entry, ...] = (
     ),
     Entry(
         "reproduce",
-        "Run the paper's figures and write results, pictures and a report; an interrupted run "
+        "Reproduce the paper's figures: write results, pictures and a report; an interrupted run "
         "resumes.",
         pages=("learning_curves", "robustness"),
     ),

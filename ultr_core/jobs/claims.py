@@ -63,8 +63,8 @@ READING = Choice(
 )
 
 NOT_REACHED = (
-    "Claims about the figures, and others marked “precomputed”, are checked on results shipped "
-    "with the lab; the intervals are over click logs of one corpus unless the claim names "
+    "Claims about the figures, and others marked “precomputed”, are checked against results "
+    "shipped with the lab; the intervals are over click logs of one corpus unless the claim names "
     "several corpora. Derivations and numbers printed in the paper do not depend on the corpus."
 )
 """What a corpus does not change."""
@@ -199,7 +199,7 @@ def cells(state: PageState) -> list[Cell]:
             """
             ## The ledger
 
-            Every claim is measured with the default settings, in about ten seconds. Numbers for the
+            All claims are measured with the default settings, in about ten seconds. Numbers for the
             figures are precomputed on the built-in corpus, which is smaller than the paper's.
             """
         ),

@@ -271,14 +271,14 @@ JOB = Job(
         ),
         File(
             "scores", "",
-            help="scores to judge instead of a ranker: one per row of the corpus, as a table, or "
-            "as a TREC run",
+            help="scores to judge instead of a ranker: a list (one score per row of the corpus), "
+            "a table or a TREC run",
         ),
         replace(
             METHOD, default="",
             help="estimator for the verdict; default IPS, or Policy-aware where lists leave out "
-            "candidates that other lists for the query show, or with --clip the clipped estimate. "
-            "direct and doubly-robust fit relevance to the log, and intervals by session "
+            "candidates that other lists for the query show, or, with --clip, the clipped "
+            "estimate. direct and doubly-robust fit relevance to the log, and intervals by session "
             "treat the fit as known",
         ),
         LOGGER_SCORES,

@@ -83,9 +83,9 @@ MISSING_ZERO = Switch(
 )  # fmt: skip
 DOCUMENT_IDS = Text(
     "document_ids", "Document ids in comments", default=None,
-    help="how comments in the corpus give document ids: text around {id}, which is one word, or "
-    "{text}, which is everything that follows, such as 'doc {id}'; none if there are no ids; the "
-    "usual forms need no pattern",
+    help="how comments in the corpus give document ids, as in 'doc {id}': the text around {id} "
+    "(one word) or {text} (everything that follows); none if there are no ids; the usual forms "
+    "need no pattern",
 )  # fmt: skip
 COLUMNS = Columns(
     "columns",

@@ -302,7 +302,7 @@ JOB = Job(
         replace(
             METHOD, default="",
             help="weights for the clicks; default IPS, or Policy-aware where lists leave out "
-            "candidates that other lists for the query show, or with --clip the clipped estimate",
+            "candidates that other lists for the query show, or, with --clip, the clipped estimate",
         ),
         LOGGER_SCORES,
         CONTINUATION,

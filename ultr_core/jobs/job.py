@@ -134,7 +134,7 @@ class Job:
     label takes its name from the command line. settings: the fields of the settings that matter.
     show: prints what the call returned; as_dict: its JSON, None for a job without ``--json``.
     passed: whether the exit code is 0. refused: whether some input could not be used although
-    the rest was. notes: the end of the help, with its line breaks if ``as_typed``. pages: its
+    the rest could. notes: the end of the help, with its line breaks if ``as_typed``. pages: its
     pages, by address.
     """
 

@@ -69,9 +69,9 @@ LEARNER = Choice(
 CLIP = Number("clip", "Threshold τ", 0, 1, above=True, decimals=None)
 LOGGER_SCORES = File(
     "logger_scores", "",
-    help="scores that the lists were ranked by: one per row of the corpus, as a table, or as a "
-    "TREC run. They are one more feature for --method direct and doubly-robust, whose fitted "
-    "relevance must explain why documents were shown where they were",
+    help="scores that the lists were ranked by: a list (one score per row of the corpus), a table "
+    "or a TREC run. They serve as one more feature for --method direct and doubly-robust, whose "
+    "fitted relevance must explain why documents were shown where they were",
 )  # fmt: skip
 
 
@@ -92,8 +92,8 @@ CONTINUATION = Continuation(
 )  # fmt: skip
 CANDIDATES = Number(
     "candidates", "", 1, MOST_CANDIDATES, default=1,
-    help="for --gate: how many rankers were compared on this log before this one was chosen, which "
-    "makes the gate stricter",
+    help="for --gate: how many rankers were compared on this log before this one was chosen; more "
+    "rankers make the gate stricter",
 )  # fmt: skip
 CORPUS = File(
     "corpus", "", metavar="PATH",
@@ -292,8 +292,9 @@ def _of_contexts(
         )
         raise InputError(
             f"{named(given.propensities)} has no curve for the context"
-            f"{'s' if len(lacking) > 1 else ''} {each} in the log; add a curve for each, or leave "
-            "out its rows.",
+            f"{'s' if len(lacking) > 1 else ''} {each} in the log; add "
+            f"{'their curves' if len(lacking) > 1 else 'its curve'}, or leave out "
+            f"{'their' if len(lacking) > 1 else 'its'} rows.",
             "context_without_curve",
         )
     return {name: found[name] for name in names}

@@ -111,7 +111,7 @@ PROPENSITIES: tuple[Field, ...] = (
     Choice("swap_other", "Compare with",
            {NOTHING_ELSE: "nothing else",
             **{m.key: m.label for m in PROPENSITY_METHODS.values() if m.key != "swap"}},
-           help="A second method on the same number of presentations, drawn in green."),
+           help="A second method, drawn in green, on the same number of presentations."),
     replace(LAST_RANK, key="swap_ranks", low=10, high=40,
             help="Lowest rank in the experiment; the last value is used for all ranks below. The "
             "paper uses "

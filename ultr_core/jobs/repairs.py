@@ -122,7 +122,7 @@ def _enumerated(name: str) -> list[Cell]:
     return [
         words(
             """
-            ## Enumerated
+            ## Enumeration
 
             Four candidates, all 24 rankings, every list and click pattern: the largest error in the
             expected estimate, as a fraction, and the number of pairs of rankings in the wrong
@@ -180,7 +180,7 @@ def _linked() -> list[Cell]:
 
             Four ranks, with a free relevance for each document: sets of ranks linked by moved
             documents, and directions that clicks leave undetermined. Then exp(b) at the last of
-            eight ranks, fitted to expected clicks; relevance is linear in the features, or also
+            eight ranks, as fitted to expected clicks; relevance is linear in the features, or also
             depends on a product of two.
             """
         ),

@@ -126,8 +126,7 @@ JOB = Job(
         ),
         File(
             "corpus_out", "", use="write", endings=(".txt", ".dat"),
-            help="without --corpus: write the queries of the built-in corpus that the log belongs "
-            "to",
+            help="without --corpus: write the part of the built-in corpus that the log belongs to",
         ),
         Number(
             "rankers", "Number of production rankers", 1, MOST_RANKERS, default=1,

@@ -167,8 +167,8 @@ def gate(
     must not be used.
 
     No ranker passes if there is no interval, if `RankerDifference` gives no verdict, or if the
-    estimate ignores propensities. Raises InputError if `compare_with_shown` does, and for
-    candidates outside the range 1 to ``MOST_CANDIDATES``.
+    estimate ignores propensities. Raises InputError if `compare_with_shown` does, or if
+    ``candidates`` is not a whole number from 1 to ``MOST_CANDIDATES``.
     """
     candidates = whole_in_range(candidates, "The number of candidates", 1, MOST_CANDIDATES)
     judge = judge or default_judge(log, curve, clip)

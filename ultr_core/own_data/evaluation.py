@@ -155,7 +155,7 @@ class TrueQuality:
         without = self.queries_without_relevant
         return (
             f"Relevant means grade {self.relevant_grade} or more; "
-            f"{part_of(without, self.queries, 'query', 'queries')} no such document and "
+            f"{part_of(without, self.queries, 'query', 'queries')} no relevant document and "
             f"{'counts' if without == 1 else 'count'} as 0 in the risk."
         )
 

@@ -83,7 +83,7 @@ def require_continuation(continuation: float, method: str, log: ClickLog) -> Non
     if log.context_is_given or not log.context.any():
         raise InputError(
             "The log has no click below another click in the same presentation, so λ has no effect "
-            "on it; count the log by clicks above.",
+            "on it; count the log by the number of clicks above.",
             "continuation",
         )
 
@@ -241,7 +241,7 @@ def fit_from_log(
     logger_scores: FloatArray | None = None,
     continuation: float | None = None,
 ) -> OwnFit:
-    """Train a ranker on a log of this corpus, as section 6 does.
+    """Train a ranker on a log for this corpus, as in section 6.
 
     method: one of ``FIT_METHODS``, or "" for `default_estimator`. learner: a key of ``LEARNERS``.
     cost: the paper's C. If it is None, C is chosen on clicks for held-out queries by the

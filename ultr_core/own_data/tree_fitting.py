@@ -131,13 +131,13 @@ def fit_trees_from_log(
     progress: Tell | None = None,
     logger_scores: NDArray[np.float64] | None = None,
 ) -> TreeFit:
-    """Grow trees on a log of this corpus; see `ultr_core.learners.trees`.
+    """Grow trees on a log for this corpus; see `ultr_core.learners.trees`.
 
     method: one of ``FIT_METHODS``, whose u and v give the targets, or "" as in `fit_from_log`. The
     number of trees, and the threshold if ``clip`` is None, are chosen on the clicks of held-out
     queries, as in `fit_from_log`; the trees that are returned are grown on all queries.
     ``logger_scores``: as in `fit_from_log`. Raises InputError if that function does, if the log has
-    clicks only, or if LightGBM is not installed.
+    only clicks, or if LightGBM is not installed.
     """
     tell = progress if progress is not None else lambda text: None
     lightgbm()
@@ -176,8 +176,8 @@ def fit_trees_by_position_from_log(
     """Grow trees and fit a number for each rank on a log, without propensities.
 
     See `ultr_core.learners.trees_by_position`. The number of trees is chosen on held-out queries as
-    in `fit_trees_from_log`. Raises InputError if `fit_from_log` does, for a log of clicks only, and
-    if LightGBM is not installed.
+    in `fit_trees_from_log`. Raises InputError if `fit_from_log` does, if the log has
+    only clicks, or if LightGBM is not installed.
     """
     tell = progress if progress is not None else lambda text: None
     lightgbm()

@@ -253,7 +253,7 @@ class CellResult:
         cost, clip, gap: C (for trees, their number) and tau chosen by validation, and the relative
             duality gap of the fit.
         clicks, query_draws: size of the training log.
-        noise_share: share of its clicks on irrelevant documents.
+        noise_share: share of the log's clicks that are on irrelevant documents.
         seconds, peak_mib: time and memory used; the only values that differ from run to run.
     """
 

@@ -560,8 +560,8 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "more-data-no-use-naive",
                 f"Five times as many clicks change the naive ranker by less than {_OF_GAP}.",
                 "7.3",
-                "The interval for the change, averaged over η of 1 or more, is within "
-                f"{FLAT:.0%} of the gap.",
+                "Averaged over η of 1 or more, the naive ranker's loss changes by less than "
+                f"{FLAT:.0%} of the gap (both ends of the interval).",
                 more_data_is_no_use(1.0),
             ),
             Rule(
@@ -604,8 +604,9 @@ RULES: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
                 "more-data-no-use-naive",
                 f"Five times as many clicks change the naive ranker by less than {_OF_GAP}.",
                 "7.4",
-                "The interval for the change, averaged over all values of ε₋, is within "
-                f"{FLAT:.0%} of the gap. The paper says this only in section 7.3.",
+                "Averaged over all values of ε₋, the naive ranker's loss changes by less than "
+                f"{FLAT:.0%} of the gap (both ends of the interval). "
+                "The paper says this only in section 7.3.",
                 more_data_is_no_use(0.0),
                 "lab",
             ),

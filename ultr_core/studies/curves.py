@@ -103,7 +103,7 @@ class StudyResult:
         raise InputError(f"The study {self.plan.study.name!r} has no point {x:g}, {series}.")
 
     def noise_share(self, point: Point) -> float | None:
-        """Mean share of training clicks on irrelevant documents at a point."""
+        """Mean share of training clicks that are on irrelevant documents, at a point."""
         shares = [result.noise_share for result in self._found["naive", point].values()]
         return float(np.mean(shares)) if shares else None
 

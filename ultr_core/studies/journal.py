@@ -53,7 +53,7 @@ def open_journal(path: Path, header: Mapping[str, Any]) -> Iterator[Journal]:
 
     Args:
         path: the file.
-        header: nested plain values on which the results depend besides the keys of their cells.
+        header: nested plain values on which results depend in addition to their cells' keys.
 
     Raises:
         InputError: the file was made with other settings (the message says which), is not a

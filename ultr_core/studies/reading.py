@@ -288,7 +288,7 @@ def broken_methods(study: Study) -> tuple[str, ...]:
 
 
 def guarded_method(study: Study) -> str | None:
-    """The method of a study whose fit of relevance a test by rank may reject; None without one."""
+    """The study's method whose fit of relevance a test by rank may reject; None if it has none."""
     for key in study.methods:
         estimator = STUDY_METHODS[key].estimator
         if estimator is not None and estimator.instead is not None:
