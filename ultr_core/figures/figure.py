@@ -19,10 +19,10 @@ class Figure:
     """Everything needed to show or save a picture.
 
     ``name`` is the stem of saved file names, ``title`` the picture's subject, ``alt`` its finding
-    in a sentence, ``data`` the tidy data with a column ``part`` that says which layer a row
-    belongs to, as a frame or as plain columns, ``spec`` a Vega-Lite specification without data,
-    and ``height`` the picture's height in pixels. The specification is shared between figures and
-    must not be changed.
+    in a sentence, ``data`` the tidy data, as a frame or as plain columns, with a column
+    ``part`` that says which layer a row belongs to, ``spec`` a Vega-Lite specification without
+    data, and ``height`` the picture's height in pixels. The specification is shared between figures
+    and must not be changed.
     """
 
     name: str

@@ -152,7 +152,7 @@ def _errors(theme: Theme) -> dict[str, Any]:
 
 
 def race_figure(found: Race, *, theme: Theme = "light") -> Figure:
-    """Mean squared error of three estimators by clicks: predicted lines and simulated points."""
+    """Mean squared error of three estimators by number of clicks: predicted and simulated."""
     clicks = found.users * found.clicks_per_user
     parts = []
     for name, exact in found.exact.items():

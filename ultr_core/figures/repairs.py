@@ -61,7 +61,7 @@ def repair_figure(result: StudyResult, point: Point, *, theme: Theme = "light") 
     """Test risk of each ranker in a repair study at one number of clicks, with intervals over logs.
 
     Rankers not trained on clicks are drawn as lines through all rows; rows of repairs are labelled
-    as such. Where a study compares learners, each has a row, with a mark for every weighting.
+    as such. If a study compares learners, each has a row, with a mark for every weighting.
     """
     study = result.plan.study
     trained = [key for key in study.methods if key not in FIXED_METHODS]

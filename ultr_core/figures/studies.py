@@ -48,7 +48,7 @@ MARGIN = 0.1
 
 
 def study_figure(result: StudyResult, *, theme: Theme = "light") -> Figure:
-    """The curves, map or rows by learner of a study, with its finding as the alternative text."""
+    """A study's curves, map or rows by learner, with its finding as the alternative text."""
     if result.plan.study.by_learner:
         read_at = result.point(result.plan.study.read_at)
         figure = repair_figure(result, read_at, theme=theme)

@@ -59,14 +59,14 @@ def load_corpus(
     A query's rows need not be adjacent: they are grouped in the order in which the queries
     first occur (``Corpus.source_rows`` keeps their places in the file). Features are the ids that
     occur anywhere in the file; missing features are 0, and so are values marked as missing, as in
-    Istella's files, and values too small for float32, which ``Corpus.notices`` reports. Document
+    Istella's files, and values too small for float32; ``Corpus.notices`` reports both. Document
     ids are taken from comments if each row has one (see `comment_ids`).
 
     Args:
         path: the file.
         groups: a file, or an upload, with the number of documents in each query, one per line, for
-            rows without ``qid:``; by default, a file beside it with the same name plus .query or
-            .group.
+            rows without ``qid:``; by default, a file beside the corpus with the same name plus
+            .query or .group.
         progress: called with the share of the file read so far, after each block.
         ids: pattern for the document ids in comments, see `id_pattern`; None for the usual forms.
         cache: keep the parsed form of a large file in the user's cache directory, and use it as

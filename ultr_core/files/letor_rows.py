@@ -473,8 +473,8 @@ def _careful_grade(place: str, token: re.Match[str]) -> int:
     grade = _whole_grade(token[0])
     if grade is None:
         raise InputError(
-            f"{place}, column {token.start() + 1}: {quoted(token[0])} is not a grade; each row is "
-            f"{_PATTERN} and begins with a whole number from 0 to {LARGEST_GRADE}.",
+            f"{place}, column {token.start() + 1}: {quoted(token[0])} is not a grade; each row has "
+            f"the form {_PATTERN} and begins with a whole number from 0 to {LARGEST_GRADE}.",
             "not_a_grade",
         )
     return grade
@@ -492,7 +492,7 @@ def _require_query(place: str, text: str, second: re.Match[str] | None, with_que
     if late is not None:
         raise InputError(
             f"{place}, column {late.start(1) + 1}: {quoted(late[1])} must come directly after the "
-            f"grade and only once; each row is {_PATTERN}.",
+            f"grade and only once; each row has the form {_PATTERN}.",
             "qid_place",
         )
     if not has_query and with_queries:

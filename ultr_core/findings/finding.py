@@ -25,12 +25,12 @@ class Finding:
     Attributes:
         sentence: the numbers in words.
         value: what was measured, None if there is nothing to measure.
-        quantity: what the value is, with its unit, if the sentence alone does not say so.
+        quantity: what the value is, with its unit, if the sentence alone does not say.
         relation, limit, tolerance, interval: what decides the outcome, see `compared`.
         should_hold: False if an assumption is broken, so that nothing is guaranteed.
         decided: an outcome that is known without a comparison, such as that of a study with several
         intervals.
-        severity: how serious the finding is for a user's file; None for everything else.
+        severity: how serious the finding is for a user's file; None if it is about anything else.
         reason: why the value is not checkable, or what else a reader must know.
         key, title: a stable name and a short title, if the owner has several findings.
         details: further labelled numbers.

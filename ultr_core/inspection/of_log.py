@@ -483,8 +483,8 @@ def _ids(log: PresentationLog) -> Seen | None:
         return warning(
             merged,
             f"{part_of(merged, len(log.query_names), 'query', 'queries')} a document "
-            "with more impressions than lists shown: different documents may share an id, for "
-            "example after rounding in a spreadsheet.",
+            "with more impressions than its query has lists: different documents may share an id, "
+            "for example after rounding in a spreadsheet.",
         )
     found = log.presentations
     if found is not None and found.moved > _MANY_MOVED * max(found.sampled, 1):

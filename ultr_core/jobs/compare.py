@@ -278,7 +278,7 @@ JOB = Job(
     show=show,
     as_dict=lambda comparison: comparison.as_dict(),
     notes="--json gives each value with low and high, the ends of its 95% interval over click "
-    "logs; where there is none, both are null and no_interval says why.",
+    "logs; if there is none, both are null and no_interval says why.",
     pages={
         "lab": Page(
             "What do biased clicks do to a ranker, and what does weighting repair?",

@@ -301,7 +301,7 @@ JOB = Job(
         *OWN_FIELDS,
         replace(
             METHOD, default="",
-            help="weights for the clicks; default IPS, or Policy-aware where lists leave out "
+            help="weights for the clicks; default IPS, or Policy-aware if lists leave out "
             "candidates that other lists for the query show, or, with --clip, the clipped estimate",
         ),
         LOGGER_SCORES,

@@ -684,8 +684,8 @@ def fold_scores(
     Queries without clicks belong to the first fold. ``callback`` is called at every iteration and
     may raise an exception to end the work.
 
-    Raises InputError if fewer than two clicked queries teach the learner anything, or if the seed
-    is invalid.
+    Raises InputError if fewer than two clicked queries give the learner anything to learn from, or
+    if the seed is invalid.
     """
     learner = learner_named(fit.learner)
 

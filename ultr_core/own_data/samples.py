@@ -231,7 +231,7 @@ SAMPLE_SETTINGS = Settings(eta=1.0, assumed_eta=1.0, eps_minus=0.0, eps_plus=1.0
 _CORPUS_SEED, _OTHER_RANKER_SEED = 7, 11
 _LISTS_OF_LEAVING = (
     "Each of the {rankers} rankers shows one fixed list for a query; lists that change from "
-    "presentation to presentation are not simulated with users who leave. To estimate λ from this "
+    "presentation to presentation are not simulated for users who leave. To estimate λ from this "
     "log, give each list its own query."
 )
 _LOGGING_RANKERS = 2  # so that documents change ranks and examination can be harvested

@@ -26,7 +26,7 @@ class Study:
     """One figure: which settings vary, over which values, and which methods are compared.
 
     Attributes:
-        name: on the command line and in file names.
+        name: the name on the command line and in file names.
         figure: number of the paper's figure, or None for a map or curve in this lab.
         section: number of the paper's section, if any.
         title: what the figure shows.

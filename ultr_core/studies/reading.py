@@ -410,8 +410,8 @@ def _read_misspecification(result: StudyResult, points: list[Point]) -> str:
     return (
         f"Assuming {little}, the weighted ranker {_against_naive(result, below)}; assuming {much}, "
         f"it {_against_naive(result, above)}. It reaches {_value(result, 'propensity', truth)} "
-        f"when it assumes {truth.x:g}, {_value(result, 'propensity', below)} with {below.x:g} and "
-        f"{_value(result, 'propensity', above)} with {above.x:g}; the naive ranker reaches "
+        f"assuming {truth.x:g}, {_value(result, 'propensity', below)} assuming {below.x:g} and "
+        f"{_value(result, 'propensity', above)} assuming {above.x:g}; the naive ranker reaches "
         f"{_value(result, 'naive', truth)} ({_measure(result)}{users})."
     )
 
@@ -425,7 +425,7 @@ def _read_map(result: StudyResult) -> str:
     if needed < 2:
         better, worse = (sum(side * gain.value > 0 for gain in gains) for side in (1, -1))
         return (
-            f"{_ONE_LOG.capitalize()} weighting is better than the naive ranker at {better} of "
+            f"{_ONE_LOG.capitalize()}, weighting is better than the naive ranker at {better} of "
             f"{len(gains)} points on the map and worse at {worse or 'none'}."
         )
     wins, loses = (sum(gain.side == side for gain in gains) for side in (1, -1))
