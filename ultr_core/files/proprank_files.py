@@ -326,9 +326,9 @@ def _merged(
         known = first.setdefault(query, rows)
         if [origins[row] for row in rows] != expected or len(known) != len(rows):
             raise InputError(
-                f"{name}, line {lines[start]} begins a ranking of query {quoted(query)}, but the "
-                "comments do not number its candidates 1, 2, ..., as in the query's other "
-                "rankings; "
+                f"{name}, line {lines[start]} begins a ranking of query {quoted(query)} in which "
+                "the comments do not number the candidates 1, 2, ... as they do in the query's "
+                "other rankings; "
                 "write the file again or remove the comments.",
                 "candidates_unnumbered",
             )

@@ -62,10 +62,10 @@ class JoinedLog:
     """The part of a log that matches a corpus, ready for a learner.
 
     clicks: counted by document and rank, with the draws of each query; a `GroupedLog` if the log
-    has sessions. A log that was read with the clicks above each row has their number as context,
-    and has groups of presentations if it has no sessions; other contexts are kept. overlap: what
-    was joined and what was not. notices: sentences for the user. lost: one sentence if rows in the
-    log cannot be used, or "".
+    has sessions. A log that was read with the number of clicks above each row has that number as
+    its context, and has groups of presentations if it has no sessions; other contexts are kept.
+    overlap: what was joined and what was not. notices: sentences for the user. lost: one sentence
+    if rows in the log cannot be used, or "".
     """
 
     clicks: ClickLog

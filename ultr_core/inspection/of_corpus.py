@@ -221,7 +221,7 @@ def _document_ids(given: _Judged) -> Seen:
         return warning(
             repeated,
             f"{counted(repeated, 'document has', 'documents have')} the id of another candidate of "
-            "the same query; clicks on such an id count for the first document that has it.",
+            "the same query; clicks with such an id count for the first document that has it.",
         )
     example = quoted(corpus.document_ids[0])
     return good(different, f"Every document has an id, such as {example}, unique within its query.")

@@ -87,7 +87,7 @@ JOBS: tuple[Entry, ...] = (
     Entry("evaluate", "Estimate the risk of a ranker from a click log, with intervals."),
     Entry(
         "log-query",
-        "Print the SQL statement that counts a click log where it is stored.",
+        "Print the SQL statement that counts a log's clicks where the log is stored.",
         multiplies=False,
     ),
     Entry("simulate", "Simulate users on a corpus and write their click log."),

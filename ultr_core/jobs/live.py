@@ -103,7 +103,7 @@ def cells(state: PageState) -> list[Cell]:
             """
             ## The live experiment of section 7.6
 
-            Users search a simulated engine for three weeks. A week of swaps gives propensities,
+            Users query a simulated engine for three weeks. A week of swaps gives propensities,
             two rankers learn from the clicks, and the weighted ranker is interleaved with the
             production ranker and with the naive ranker. The sign test shows which ranker wins.
             """

@@ -86,8 +86,8 @@ JOB = Job(
         ),
         Text(
             "link", "", default=None, longest=10**6,
-            help="address of the page, as shown under Share: its settings and the page's own "
-            "values",
+            help="address of the page, as shown under Share; it contains the settings and the "
+            "page's own values",
         ),
         CORPUS,
     ),

@@ -98,7 +98,7 @@ PROPENSITIES: tuple[Field, ...] = (
             help="The document at this rank trades places with the document at a random rank "
             "before the list is shown. The paper's live experiment uses 1."),
     replace(SESSIONS, key="swap_traffic", stops=TRAFFIC, on_stops=True,
-            help="Presentations used for the experiment; each rank gets one in K of them."),
+            help="Presentations used for the experiment; each of the K ranks gets one in K."),
     replace(SMOOTHING, key="swap_smoothing", decimals=2, snaps=True,
             help="Weight of the overall click rates: 0 uses only the swaps, 1 only the click "
             "rates. The paper smooths in this way but does not say how much."),

@@ -96,7 +96,7 @@ class Plan:
     """A study to run: its scale, its users, and the number of click logs per point.
 
     ``base`` gives the seed, corpus, threshold, eps+ and draws; the study varies or fixes the other
-    settings. A given curve is used unless the study varies its exponent.
+    settings. A given curve is used unless the study varies the exponent that it replaces.
     """
 
     study: Study
