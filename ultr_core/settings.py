@@ -52,8 +52,8 @@ _ALL = (
         "clicks", "Number of clicks n", 10, 5_000_000, default=170_000, symbol="n",
         stops=CLICK_STOPS,
         help="Expected number of training clicks. The number of presentations, each of a randomly "
-        "drawn query, is set so that this many clicks are expected; validation clicks are 15% of "
-        "that.",
+        "drawn query, is set so that this many clicks are expected; for validation there are "
+        "15% as many.",
     ),
     Number(
         "seed", "Random seed", 0, 9_999, default=0, symbol="seed",
@@ -63,7 +63,8 @@ _ALL = (
     Number(
         "draws", "Click logs per interval", 1, 20, default=5, symbol="draws",
         help="How many independent click logs are drawn; a trained ranker's risk is the mean over "
-        "them, and its 95% interval comes from their spread. The paper uses 5 for small data.",
+        "them, and its 95% interval comes from their spread. The paper uses 5 for small "
+        "data sets.",
     ),
     Number(
         "corpus_seed", "Corpus", 0, 9, default=0, symbol="corpus",
@@ -221,7 +222,7 @@ class Settings:
         return _IDLE[self.users]
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values by name, in slider order; other fields are omitted at their defaults."""
+        """Plain values by name, in slider order; other fields are omitted if at their defaults."""
         curves = {name: list(values) for name, values in self.curves.items()}
         found = {**self.numbers, **curves, **self.further}
         if CONTINUATION_FIELD.name not in self.idle:
@@ -328,7 +329,7 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         "No position bias",
-        "Everybody reads the whole list: naive and weighted are the same ranker.",
+        "Everybody reads the whole list: the naive and the weighted ranker are the same.",
         Settings(eta=0.0, assumed_eta=0.0),
     ),
 )

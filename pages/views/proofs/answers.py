@@ -33,8 +33,8 @@ def _unbiased(walk: Walk, world: SmallWorld) -> str:
 
 def _settles(walk: Walk, world: SmallWorld) -> str:
     return (
-        f"The expected weighted risk is {_line(walk, 1)}, the true risk, and after N users its "
-        f"error is √({_line(walk, 4)}/N)"
+        f"The expected weighted risk is {_line(walk, 1)}, the true risk, and after N users the "
+        f"error of the estimate is √({_line(walk, 4)}/N)"
     )
 
 
