@@ -95,7 +95,7 @@ USERS_FIELD = Choice(
     help="How users click. Trusting users have their own curve and noise, so η, η′, ε₊, ε₋ and "
     "given curves have no effect, and clicks are divided by the users' own propensities. Users "
     "who may leave continue after a click only with probability λ; before that, all settings act "
-    "as with position bias.",
+    "as they do with position bias.",
 )  # fmt: skip
 """Written out, for help must not wait for NumPy; the keys of `ultr_core.users.USERS`."""
 
@@ -108,8 +108,8 @@ LOGGER_FIELD = Choice(
         "mixture": "Mixture of rankers",
     },
     help="Which lists users see: the production ranking every time, that ranking with a random "
-    "lower document at its last rank, a new random list drawn from the production scores, or the "
-    "production ranking in 80% of the presentations and a random order in the rest.",
+    "lower-ranked document at its last rank, a new random list drawn from the production scores, "
+    "or the production ranking in 80% of the presentations and a random order in the rest.",
 )  # fmt: skip
 """Written out; the keys of `ultr_core.users.LOGGERS`."""
 
@@ -230,7 +230,7 @@ class Settings:
         return found
 
     def to_query(self) -> str:
-        """URL query string of the values that differ from their defaults, as sliders write them."""
+        """URL query string of the values that differ from their defaults, in sliders' format."""
         return urlencode(write_fields(ALL_FIELDS, self.by_key), safe=",")
 
     @classmethod

@@ -255,7 +255,7 @@ def _as_offsets(values: Any, documents: int) -> NDArray[np.int64]:
     if empty.size:
         raise InputError(
             f"Query number {empty[0]} (counted from 0) has no documents; "
-            "every query needs at least one, so leave it out."
+            "every query needs at least one, so leave this query out."
         )
     return offsets
 

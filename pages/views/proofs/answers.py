@@ -46,8 +46,8 @@ def _order(walk: Walk, world: SmallWorld) -> str:
         return "Clicks that do not depend on relevance say nothing about the order"
     better = "S₁" if true < 0 else "S₂"
     return (
-        f"Weighted clicks correctly put {better} ahead: their difference is {short(seen)}, and "
-        f"the true difference is {short(true)}"
+        f"Weighted clicks correctly put {better} ahead: the estimated difference is "
+        f"{short(seen)}, and the true difference is {short(true)}"
     )
 
 
