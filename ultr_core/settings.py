@@ -230,7 +230,7 @@ class Settings:
         return found
 
     def to_query(self) -> str:
-        """URL query string of the values that differ from their defaults, in sliders' format."""
+        """URL query string of values that differ from their defaults, in the sliders' format."""
         return urlencode(write_fields(ALL_FIELDS, self.by_key), safe=",")
 
     @classmethod

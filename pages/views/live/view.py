@@ -103,8 +103,8 @@ def _reading(result: LiveResult) -> None:
             f"{traffic_words(share)}"
         )
         words = (
-            f"**{contest.sentence}** {contest.null_sentence} The relative risk (share of the "
-            "decided queries that it lost, divided by one half) is "
+            f"**{contest.sentence}** {contest.null_sentence} The relative risk (share of losses "
+            "among decided queries, divided by one half) is "
             f"{contest.test.relative_risk:.2f}. {traffic}; with as many decided queries as the "
             f"paper had, {contest.paper_power:.0%} would be significant."
         )
