@@ -123,7 +123,7 @@ LOG_MEMORY = Limit(
 
 TABLE_SECONDS = Limit(
     1_800, "seconds", "a view or a SELECT query may never end",
-    "copy it into a table in that file first, or count the log there with log-query's SQL",
+    "copy the result into a table in that file first, or count the log there with log-query's SQL",
 )  # fmt: skip
 """For copying a table, a view or a SELECT out of a DuckDB file; 500 million rows take minutes."""
 
@@ -250,7 +250,7 @@ VISITORS_TRAINING_SECONDS = Limit(
 """For a visitor who trains on the page Your data; ``VISITORS_PAIRS`` pairs took 8 s, all fits."""
 
 VISITORS_SCORING_SECONDS = Limit(
-    30, "seconds", "the page computes it while all other visitors wait",
+    30, "seconds", "the page computes scores while all other visitors wait",
     "use the command evaluate, which has no such limit, or upload scores instead",
 )  # fmt: skip
 """For scoring a visitor's corpus by a ranker from a file; 1,000 trees take about 1 s."""

@@ -52,8 +52,8 @@ _ALL = (
         "clicks", "Number of clicks n", 10, 5_000_000, default=170_000, symbol="n",
         stops=CLICK_STOPS,
         help="Expected number of training clicks. The number of presentations, each of a randomly "
-        "drawn query, is set so that this many clicks are expected; validation clicks are 15% of "
-        "that.",
+        "drawn query, is set so that this many clicks are expected; for validation there are "
+        "15% as many.",
     ),
     Number(
         "seed", "Random seed", 0, 9_999, default=0, symbol="seed",
@@ -63,7 +63,8 @@ _ALL = (
     Number(
         "draws", "Click logs per interval", 1, 20, default=5, symbol="draws",
         help="How many independent click logs are drawn; a trained ranker's risk is the mean over "
-        "them, and its 95% interval comes from their spread. The paper uses 5 for small data.",
+        "them, and its 95% interval comes from their spread. The paper uses 5 for small "
+        "data sets.",
     ),
     Number(
         "corpus_seed", "Corpus", 0, 9, default=0, symbol="corpus",
@@ -94,7 +95,7 @@ USERS_FIELD = Choice(
     help="How users click. Trusting users have their own curve and noise, so η, η′, ε₊, ε₋ and "
     "given curves have no effect, and clicks are divided by the users' own propensities. Users "
     "who may leave continue after a click only with probability λ; before that, all settings act "
-    "as with position bias.",
+    "as they do with position bias.",
 )  # fmt: skip
 """Written out, for help must not wait for NumPy; the keys of `ultr_core.users.USERS`."""
 
@@ -107,8 +108,8 @@ LOGGER_FIELD = Choice(
         "mixture": "Mixture of rankers",
     },
     help="Which lists users see: the production ranking every time, that ranking with a random "
-    "lower document at its last rank, a new random list drawn from the production scores, or the "
-    "production ranking in 80% of the presentations and a random order in the rest.",
+    "lower-ranked document at its last rank, a new random list drawn from the production scores, "
+    "or the production ranking in 80% of the presentations and a random order in the rest.",
 )  # fmt: skip
 """Written out; the keys of `ultr_core.users.LOGGERS`."""
 
@@ -221,7 +222,7 @@ class Settings:
         return _IDLE[self.users]
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values by name, in slider order; other fields are omitted at their defaults."""
+        """Plain values by name, in slider order; other fields are omitted if at their defaults."""
         curves = {name: list(values) for name, values in self.curves.items()}
         found = {**self.numbers, **curves, **self.further}
         if CONTINUATION_FIELD.name not in self.idle:
@@ -229,7 +230,7 @@ class Settings:
         return found
 
     def to_query(self) -> str:
-        """URL query string of the values that differ from their defaults, as sliders write them."""
+        """URL query string of values that differ from their defaults, in the sliders' format."""
         return urlencode(write_fields(ALL_FIELDS, self.by_key), safe=",")
 
     @classmethod
@@ -328,7 +329,7 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         "No position bias",
-        "Everybody reads the whole list: naive and weighted are the same ranker.",
+        "Everybody reads the whole list: the naive and the weighted ranker are the same.",
         Settings(eta=0.0, assumed_eta=0.0),
     ),
 )

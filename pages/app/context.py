@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ultr_core.lab import Lab
 
 _CORPUS, _PATHS = "--corpus", "--allow-paths"
-_RIGHT = f"it takes {_CORPUS} DIR and {_PATHS} DIR"
+_RIGHT = f"the server takes {_CORPUS} DIR and {_PATHS} DIR"
 
 
 @dataclass(frozen=True)

@@ -222,7 +222,7 @@ def curve_buttons(values: Sequence[float], settings: Settings, *, key: str) -> N
         return
     with st.container(horizontal=True, vertical_alignment="center", key=f"use-curve-{key}"):
         lab_button("Use this curve in the lab", belief, key=f"use-{key}-belief", kind="primary")
-        lab_button("Use it for users and learner", both, key=f"use-{key}-both")
+        lab_button("Use it for users and the learner", both, key=f"use-{key}-both")
     cut = f" and limited to ranks 1 to {MOST_RANKS}" if len(values) > MOST_RANKS else ""
     st.markdown(
         "The first button makes the learner use this curve; the second makes users follow it as "

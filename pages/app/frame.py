@@ -93,7 +93,7 @@ def save_figure(name: str, title: str, draw: Draw, key: str = "") -> None:
             for file_format in FILE_FORMATS.values():
                 _download(draw, name, file_format, made_by, key)
         st.markdown(
-            "Each file records the settings that produced it and (except in PDF) the link. Free "
+            "Each file records the settings that produced it and, except in PDFs, the link. Free "
             "to use and share (MIT licence)."
         )
 

@@ -420,7 +420,7 @@ class Training:
 
 def trainings_sentence(before: int, ready: int, cells: int) -> str:
     """How long a visitor's line is and how much of theirs is done, in words."""
-    done = f"{ready} of {cells} of your rankers are trained"
+    done = f"{ready} of your {cells} rankers are trained"
     if not before:
         return f":material/hourglass_top: This server is training your rankers: {done}."
     others = "One other visitor is" if before == 1 else f"{before} other visitors are"

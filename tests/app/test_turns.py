@@ -10,6 +10,7 @@ import pytest
 
 from pages.app import turns
 from pages.app.turns import FORGOTTEN, TrainingQueue, WaitingLine
+from tests.meaning import mentions
 
 PATIENCE = 10.0  # seconds
 
@@ -269,5 +270,5 @@ def test_whoever_leaves_the_line_lets_the_next_one_in() -> None:
 )
 def test_the_line_is_told_in_words(before: int, start: str) -> None:
     assert start in turns.trainings_sentence(before, 2, 15)
-    assert "2 of 15" in turns.trainings_sentence(before, 2, 15)
+    assert mentions(turns.trainings_sentence(before, 2, 15), 2, 15)
     assert "75 s" in turns.studies_sentence(max(before, 1), 75)

@@ -145,7 +145,7 @@ class Measure:
         """The mean over queries; scores and grades [documents].
 
         A query without a relevant document (for nDCG, without a grade above 0) is left out or
-        counted, as ``empty`` says. Raises InputError if every query lacks one and such queries
+        counted, depending on ``empty``. Raises InputError if every query lacks one and such queries
         are left out.
         """
         has = np.maximum.reduceat(grades, query_offsets[:-1]) >= self.rel

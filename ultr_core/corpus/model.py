@@ -26,8 +26,8 @@ class Corpus:
     """Candidate documents for a set of queries, with their features and relevance grades.
 
     Documents for one query are contiguous: query q has the documents
-    ``query_offsets[q] : query_offsets[q + 1]``. Arrays of the right type are used without a copy
-    and made read-only, so that a corpus can be shared.
+    ``query_offsets[q] : query_offsets[q + 1]``. Arrays of the right type are used without
+    being copied and are made read-only, so that a corpus can be shared.
 
     Attributes:
         features: float32 [documents, features], a C-ordered array or a CSR matrix.
@@ -132,7 +132,7 @@ class Corpus:
         return int(self.grades.max())
 
     def name_of_document(self, document: int) -> str:
-        """The name of a document for the start of a message, by its number from 0."""
+        """The name of a document, given its number (from 0), for the start of a message."""
         query = int(np.searchsorted(self.query_offsets, document, side="right")) - 1
         of_query = f"of query {quoted(self.query_ids[query])}"
         if self.document_ids is not None:
@@ -255,7 +255,7 @@ def _as_offsets(values: Any, documents: int) -> NDArray[np.int64]:
     if empty.size:
         raise InputError(
             f"Query number {empty[0]} (counted from 0) has no documents; "
-            "every query needs at least one, so leave it out."
+            "every query needs at least one, so leave this query out."
         )
     return offsets
 

@@ -513,7 +513,7 @@ def dcg(
         raise InputError(f"The gain must be exponential or linear, not {in_brief(gain)}.", "gain")
     if gain == "exponential" and labels.size and labels.max() > _LARGEST_EXPONENTIAL_GRADE:
         raise InputError(
-            f"An exponential gain needs grades up to {_LARGEST_EXPONENTIAL_GRADE:g}, "
+            f"An exponential gain needs grades of at most {_LARGEST_EXPONENTIAL_GRADE:g}, "
             f"but one grade is {labels.max():g}."
         )
     gains = np.exp2(labels) - 1.0 if gain == "exponential" else labels

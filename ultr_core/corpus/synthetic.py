@@ -40,7 +40,7 @@ class CorpusShape:
 
     Attributes:
         train_queries: number of training queries.
-        validation_queries: number of validation queries (15% of training in the paper).
+        validation_queries: number of validation queries (in the paper, 15% of training queries).
         test_queries: number of test queries.
         features: number of features per document.
         mean_candidates: mean number of candidate documents per query; the counts vary.
@@ -187,7 +187,7 @@ def synthetic_splits(
         The three parts. If no calibrated share is known, a notice says so.
 
     Raises:
-        InputError: a negative seed, a count below 1, a share outside (0, 1).
+        InputError: a negative seed, a count below 1, or a share outside (0, 1).
 
     """
     shape = CorpusShape(train_queries, validation_queries, test_queries, features, mean_candidates)

@@ -163,7 +163,7 @@ def _run_section(result: StudyResult, facts: RunFacts) -> str:
         "<h2>This run</h2>"
         f"<p>Made by <code>{escape(facts.command)}</code>, {escape(facts.where)}: "
         f"{facts.new_cells:,} of {counted(facts.all_cells, 'ranker')} trained in "
-        f"{_duration(facts.wall_seconds)}; all rankers together took "
+        f"{_duration(facts.wall_seconds)}; training all of them took "
         f"{_duration(facts.cell_seconds)} on one core. Peak memory per process: "
         f"{facts.peak_mib:,.0f} MiB.</p>"
         f"<p>Settings that the studies do not vary: {escape(settings)}.</p>"

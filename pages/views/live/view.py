@@ -36,7 +36,7 @@ RANKERS = {
 }
 STEPS: tuple[Step[Mapping[str, Any]], ...] = (
     Step(
-        "**Would the paper's number of queries have shown a difference here?** The paper "
+        "**Would as many queries as in the paper have shown a difference here?** The paper "
         "compared the weighted ranker with the production ranker (Prod) on 218 queries; it does "
         "not say whether its ties include queries without clicks. If all 218 had clicks, the "
         "equivalent here is 370 queries, since six in ten get clicks.",
@@ -70,7 +70,7 @@ def show(page: PageContext) -> None:
         show_error(error)
         st.stop()
     headline.place().markdown(f"**{result.headline}**")
-    st.subheader("Which ranker wins when both rankings are mixed and users click?")
+    st.subheader("Which ranker wins when two rankings are mixed and users click?")
     show_figure(partial(win_share_figure, result))
     _reading(result)
     _numbers(result)
@@ -103,8 +103,8 @@ def _reading(result: LiveResult) -> None:
             f"{traffic_words(share)}"
         )
         words = (
-            f"**{contest.sentence}** {contest.null_sentence} The relative risk (share of the "
-            "decided queries that it lost, divided by one half) is "
+            f"**{contest.sentence}** {contest.null_sentence} The relative risk (share of losses "
+            "among decided queries, divided by one half) is "
             f"{contest.test.relative_risk:.2f}. {traffic}; with as many decided queries as the "
             f"paper had, {contest.paper_power:.0%} would be significant."
         )

@@ -33,8 +33,8 @@ def _unbiased(walk: Walk, world: SmallWorld) -> str:
 
 def _settles(walk: Walk, world: SmallWorld) -> str:
     return (
-        f"The expected weighted risk is {_line(walk, 1)}, the true risk, and after N users its "
-        f"error is √({_line(walk, 4)}/N)"
+        f"The expected weighted risk is {_line(walk, 1)}, the true risk, and after N users the "
+        f"error of the estimate is √({_line(walk, 4)}/N)"
     )
 
 
@@ -46,8 +46,8 @@ def _order(walk: Walk, world: SmallWorld) -> str:
         return "Clicks that do not depend on relevance say nothing about the order"
     better = "S₁" if true < 0 else "S₂"
     return (
-        f"Weighted clicks correctly put {better} ahead: their difference is {short(seen)}, and "
-        f"the true difference is {short(true)}"
+        f"Weighted clicks correctly put {better} ahead: the estimated difference is "
+        f"{short(seen)}, and the true difference is {short(true)}"
     )
 
 

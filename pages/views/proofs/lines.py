@@ -38,9 +38,9 @@ def show_claim(proof: Proof) -> None:
     """What is claimed, and what makes it fail."""
     st.markdown(
         f"**Claim:** {proof.statement}  \n**It fails when** {proof.fails_when}  \n"
-        "**How to read a line:** “every pattern” sums over all patterns of clicks with their "
-        "exact probabilities; “formula” is the line itself, worked out in fractions; “users” is "
-        "the value for simulated users, with a 95% interval."
+        "**How to read a line:** “every pattern” is the sum over all click patterns, weighted "
+        "by their exact probabilities; “formula” is the line itself, worked out in fractions; "
+        "“users” is the value for simulated users, with a 95% interval."
     )
 
 

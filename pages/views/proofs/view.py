@@ -175,7 +175,7 @@ def _naive_against_weighted(world: SmallWorld, settings: Settings) -> None:
             f"**Predicted: weighting is ahead of the naive estimate after {clicks}** (about "
             f"{counted(math.ceil(found.predicted), 'user')}). Seen in the simulation: "
             f"{seen}. This race uses one query with a handful of documents; on the Lab's corpus, "
-            "where rankers are trained, it takes many more clicks."
+            "where rankers are trained, weighting needs many more clicks."
         )
     st.markdown(
         f"{text} Lines: exact mean squared error of the estimated difference R(S₁) − R(S₂). "
@@ -191,9 +191,9 @@ def _noise_and_svm(world: SmallWorld) -> None:
     )
     st.markdown(
         "For ranks, noise adds a constant, so the order is preserved. The SVM minimises the hinge "
-        f"loss instead: once neighbours in S₁ are more than 1/{world.query.size - 1} apart, some "
-        "pairs of documents have score gaps above 1, and noise, like a regulariser, penalises such "
-        "gaps. "
+        "loss instead: once the scores of neighbours in S₁ differ by more than "
+        f"1/{world.query.size - 1}, some pairs of documents have score gaps above 1, and noise, "
+        "like a regulariser, penalises such gaps. "
         f"**{noisy_hinge_curve(world, GAPS).alt}**"
     )
     best = LETTERS[world.query.new.index(1)]

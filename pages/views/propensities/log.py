@@ -115,7 +115,7 @@ def _curve(page: PageContext, lab: Lab) -> None:
         show_error(error)
         return
     st.markdown(
-        f"Read: {plain(curve.describe())}. Trained with this curve, the ranker has test risk "
-        f"**{risk.risk:.2f}** on this world's first click log (lower is better)."
+        f"Read: {plain(curve.describe())}. Trained with this curve on this world's first "
+        f"click log, the ranker has test risk **{risk.risk:.2f}** (lower is better)."
     )
     curve_buttons(curve.values, lab.settings, key="file")

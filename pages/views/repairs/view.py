@@ -67,8 +67,8 @@ SWITCH = {
 """By break: the switch of the Proofs that breaks the same."""
 JUDGED = "Judged by 95% intervals, paired by click log"
 COMPARED = (
-    f"{JUDGED}. “Needs”: the fewest clicks tried at which, and above which, the repair beats every "
-    "unrepaired ranker"
+    f"{JUDGED}. “Needs”: the smallest number of clicks tried at which, and above which, the "
+    "repair beats every unrepaired ranker"
 )
 """What the verbs of the headline mean; the same words as `compare`."""
 WIDTHS, WIDTHS_IN_LECTURE = (255, 145), (365, 172)
@@ -157,7 +157,7 @@ def _computed(lab: Lab, plan: Plan) -> StudyResult | None:
 
 def _headline(result: StudyResult | None, clicks: float) -> str:
     if result is None:
-        return "**Nothing has been computed yet. Run it to see the rankers.**"
+        return "**Nothing has been computed yet. Run the study to see the rankers.**"
     so_far = "" if result.complete else "So far: "
     compared = ""
     if result.plan.base.draws > 1:

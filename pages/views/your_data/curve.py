@@ -58,7 +58,7 @@ def propensities_step(page: PageContext, log: PresentationLog | None) -> Propens
     keep_choice(SOURCE)
     source = str(kept(SOURCE))
     if CURVE_SOURCES[source].needs_log and log is None:
-        st.markdown(":material/info: This needs a click log (step 2).")
+        st.markdown(":material/info: This source needs a click log (step 2).")
         return None
     try:
         return _PANELS[source](page, bench(), log)

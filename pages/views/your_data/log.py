@@ -369,7 +369,7 @@ def _offer_simulation(corpus: Corpus | None, settings: Settings) -> None:
         return
     with st.container(border=True):
         st.markdown(
-            "**No log?** Let simulated users click on your corpus: the users defined above make "
+            "**No log?** Let simulated users click on your documents: the users defined above make "
             f"about {counted(settings.clicks, 'click')} on lists from {SIMULATED_RANKERS} "
             "rankers trained on a few of your grades."
         )
