@@ -101,7 +101,7 @@ class Exercise:
         question: the task.
         answer: name of the correct number.
         unit: what the answer counts, for the label of its field; it may be typed after the answer.
-        tolerance: largest distance that counts as right, as a share of the answer.
+        tolerance: largest error that is accepted, as a share of the answer.
         mistakes: recognised wrong answers, each with its hint.
         hint: for any other wrong answer.
         solution: how to reach the answer, and the answer.
