@@ -658,7 +658,9 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             "live",
             _learns_nothing,
         ),
-        "runs-shrinking": _runs("With many clicks, both rankers are the same.", "live", _shrinking),
+        "runs-shrinking": _runs(
+            "With many clicks, the two rankers are the same.", "live", _shrinking
+        ),
         "runs-clip-nothing": _runs(
             "The thresholds are below every propensity.",
             "clipping",

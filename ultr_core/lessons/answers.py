@@ -95,7 +95,7 @@ class Typed:
 
 @dataclass(frozen=True)
 class Exercise:
-    """A task with one number as its answer; all words are templates over the lesson's numbers.
+    """A task with one number as its answer; all texts are templates over the lesson's numbers.
 
     Attributes:
         question: the task.
