@@ -97,8 +97,8 @@ def _robust_bias(lab: Lab) -> Finding:
         claimed = sum((rank * (a - fit) * (full - 1) for rank, a, fit, full in parts), ZERO)
         worst = max(worst, abs(case.errors[new] - claimed))
     return Finding(
-        f"Over {len(RANKINGS)} rankings the enumerated error, at most "
-        f"{abs(case.largest_error)}, differs from the closed form by {worst}.",
+        f"Over {len(RANKINGS)} rankings, the enumerated error is at most "
+        f"{abs(case.largest_error)}; it differs from the closed form by {worst}.",
         float(worst),
     )
 

@@ -305,7 +305,7 @@ def gate_of_candidates(lab: Lab) -> Finding:
         f"In {len(rows)} sets of {logs:,} logs, the best of {CANDIDATES} rankers passes "
         f"in at most {share.win_share:.1%} of a set's logs (with {worst}; exact 95% interval "
         f"{share.low:.1%} to {share.high:.1%}); if the gate does not know about the others, the "
-        f"ranker passes in {min(alone):.1%} to {max(alone):.1%}.",
+        f"best passes in {min(alone):.1%} to {max(alone):.1%}.",
         share.win_share,
         "<",
         PROMISE,
