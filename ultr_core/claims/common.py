@@ -311,7 +311,7 @@ def from_study_claim(claim: Claim, source: str, settings: str) -> Finding:
     reason = f"{source} {claim.rule.test}"
     if claim.finding.outcome == "open":
         reason = (
-            "The interval contains the limit, so these click logs are not enough to decide. "
+            "The interval contains the limit, so these click logs are too few to decide the claim. "
             f"{reason}"
         )
     numbers = claim.finding.sentence

@@ -25,7 +25,7 @@ def _unbiased(lab: Lab) -> Finding:
         abs(replace(case, shares=shares, pooled=SHARES).largest_error) for shares in OF_QUERIES
     ]
     return Finding(
-        f"Over {len(RANKINGS)} rankings and three kinds of query the largest error is {worst}. "
+        f"Over {len(RANKINGS)} rankings and three kinds of query, the largest error is {worst}. "
         f"A single pooled curve is off by {pooled[0]} if the context changes from presentation to "
         f"presentation, and by up to {float(max(pooled)):.2f} if it belongs to the query.",
         float(worst),

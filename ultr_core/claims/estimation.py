@@ -193,7 +193,7 @@ def _landmark_matters(lab: Lab) -> Finding:
     best = min(costs, key=lambda k: costs[k])
     return Finding(
         f"A presentation costs {costs[LANDMARK]:.3f} with landmark 1 and {costs[best]:.3f} with "
-        f"landmark {best}, the cheapest of 1 to 10.",
+        f"landmark {best}, the cheapest of ranks 1 to 10.",
         costs[LANDMARK] - costs[best],
         ">",
     )

@@ -147,8 +147,8 @@ def _shares_agree(lab: Lab) -> Finding:
     odds = high_share / (1 - high_share) / high
     share = noise_share(1.0, low, odds)
     return Finding(
-        f"A share of {high_share:.1%} at ε₋ = {high:g} means {odds:.2f} examined irrelevant "
-        f"documents for each relevant document, hence {share:.1%} at ε₋ = {low:g}.",
+        f"A share of {high_share:.1%} at ε₋ = {high:g} means that users examine {odds:.2f} "
+        f"irrelevant documents for each relevant document, hence {share:.1%} at ε₋ = {low:g}.",
         share,
         limit=low_share,
         tolerance=HALF_A_PERCENT,
@@ -187,8 +187,8 @@ def _skyline(lab: Lab) -> Finding:
         f"In {len(above)} comparisons between a ranker trained on clicks and the skyline, the "
         f"lowest difference in loss is {least.value:+.3f} [{least.low:+.3f}, {least.high:+.3f}] "
         f"({STUDY_METHODS[method].label}, η = {at.eta:g}, η′ = {at.assumed_eta:g}, ε₋ = "
-        f"{at.eps_minus:g}, {at.clicks:,} clicks, 95% interval). Differences down to "
-        f"{-margin:.3f} ({FLAT:.0%} of the gap) do not count as better.",
+        f"{at.eps_minus:g}, {at.clicks:,} clicks, 95% interval). A ranker counts as better only "
+        f"if its loss is lower by more than {margin:.3f} ({FLAT:.0%} of the gap).",
         least.value,
         ">",
         -margin,

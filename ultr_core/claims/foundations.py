@@ -153,9 +153,9 @@ def _each_query_once(lab: Lab) -> Finding:
     found = weighted_mean(lab, clicks, examined(lab), relevance.astype(np.float64))
     return replace(
         found,
-        sentence=f"Each of {offsets.size - 1:,} queries is shown once, in production's order; ε₋ = "
-        f"0. Over {SWEEPS:,} such logs, the estimate is {found.value:.2f} on average; the true "
-        f"risk is {found.limit:.2f}.",
+        sentence=f"Each log presents each of {offsets.size - 1:,} queries once, in production's "
+        f"order; ε₋ = 0. Over {SWEEPS:,} logs, the estimate is {found.value:.2f} on average; the "
+        f"true risk is {found.limit:.2f}.",
     )
 
 
@@ -303,7 +303,7 @@ def _not_at_random(lab: Lab) -> Finding:
     seen = looked_at(lab, clean_users(lab))
     shares = [float(seen[relevance == relevant].mean()) for relevant in (True, False)]
     return Finding(
-        f"A relevant document is examined in {shares[0]:.0%} of its presentations, an irrelevant "
+        f"A relevant document is examined in {shares[0]:.0%} of its impressions, an irrelevant "
         f"document in {shares[1]:.0%}.",
         shares[0] - shares[1],
         ">",
@@ -334,8 +334,8 @@ def _randomised_data(lab: Lab) -> Finding:
         f"and {found[1]:.3f} with production's fixed list, however often it is shown.",
         found[0] - found[1],
         ">",
-        reason="Shuffling reaches every document; a document's propensity is the mean over its "
-        "possible ranks.",
+        reason="Shuffling brings every document within reach; a document's propensity is the mean "
+        "over its possible ranks.",
     )
 
 

@@ -131,7 +131,7 @@ def _guard_rejects(lab: Lab) -> Finding:
     """In how many logs the test by rank rejects a fit that misses half of the logger's features."""
     rejected = sum(_rejected(lab, draw) for draw in range(GUARD_LOGS))
     return Finding(
-        f"Without half of the features the fit is rejected in {rejected} of {GUARD_LOGS} logs.",
+        f"Without half of the features, the fit is rejected in {rejected} of {GUARD_LOGS} logs.",
         float(rejected),
         "≥",
         float(GUARD_REJECTS),

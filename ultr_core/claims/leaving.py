@@ -45,8 +45,8 @@ def _unbiased(lab: Lab) -> Finding:
         abs(replace(case, estimator="ips", continuation=stay).largest_error) for stay in STAYS
     )
     return Finding(
-        f"With λ = {', '.join(map(str, STAYS))} and {len(RANKINGS)} rankings the largest error is "
-        f"{worst}; for IPS, which divides by p alone, it is {by_rank}.",
+        f"Over {len(RANKINGS)} rankings, each with λ = {', '.join(map(str, STAYS))}, the largest "
+        f"error is {worst}; for IPS, which divides by p alone, it is {by_rank}.",
         float(worst),
     )
 
@@ -78,10 +78,10 @@ def _satisfied_leave(lab: Lab) -> Finding:
     case = leaving_case(lab, "R13")
     least, best = _best_assumed(case)
     return Finding(
-        f"Users have λ = {case.satisfied or case.continuation} after a relevant document and "
-        f"{case.continuation} after any other document. Of {len(ASSUMED)} assumed values, "
-        f"from {ASSUMED[0]} to {ASSUMED[-1]}, {best} has the smallest maximum error over rankings: "
-        f"{float(least):.3f}.",
+        f"λ is {case.satisfied or case.continuation} after a click on a relevant document and "
+        f"{case.continuation} after a click on any other document. Of {len(ASSUMED)} assumed "
+        f"values, from {ASSUMED[0]} to {ASSUMED[-1]}, {best} has the smallest maximum error over "
+        f"rankings: {float(least):.3f}.",
         float(least),
         ">",
         0.0,
@@ -97,8 +97,8 @@ def _robust_bias(lab: Lab) -> Finding:
         claimed = sum((rank * (a - fit) * (full - 1) for rank, a, fit, full in parts), ZERO)
         worst = max(worst, abs(case.errors[new] - claimed))
     return Finding(
-        f"Over {len(RANKINGS)} rankings the enumerated error, at most "
-        f"{abs(case.largest_error)}, differs from the closed form by {worst}.",
+        f"Over {len(RANKINGS)} rankings, the enumerated error is at most "
+        f"{abs(case.largest_error)}; it differs from the closed form by {worst}.",
         float(worst),
     )
 

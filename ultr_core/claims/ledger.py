@@ -330,7 +330,7 @@ CLAIMS: Mapping[str, Entry] = MappingProxyType(
 
 
 def measure_entry(lab: Lab, entry: Entry) -> Finding:
-    """Check one claim, once; "not checkable" if the corpus in use does not allow it."""
+    """Check one claim, once; it is "not checkable" if the corpus in use does not allow a check."""
     cell = Cell("claim", lab.settings, (entry,), lab.corpus)
     return lab.remember(cell, partial(_measured, entry))
 
@@ -341,7 +341,7 @@ def _measured(entry: Entry, lab: Lab) -> Finding:
         try:
             return entry.measure(lab)
         except InputError as error:
-            return _undecided(f"This corpus does not allow it: {error}", lab)
+            return _undecided(f"This corpus does not allow the check: {error}", lab)
 
 
 def measure(

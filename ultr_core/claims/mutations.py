@@ -476,7 +476,7 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             few_swaps=_few_swaps(lambda _: TrustBiasModel.published()),
         ),
         "no-trust": _altered(
-            "Users examine ranks as under trust bias, but judge documents the same at every rank.",
+            "Users examine ranks as under trust bias, but judge documents alike at every rank.",
             trusting_users=lambda _, users, __: PositionModel(users.curve),
         ),
         "no-salience": _altered(
@@ -633,7 +633,7 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             "The learner turns all clicks on a document into one example.", example_weights=_once
         ),
         "no-margin": _altered("The learner requires no margin.", slacks=_no_margin),
-        "stops-early": _altered("The cutting plane stops halfway.", solved=_half_way),
+        "stops-early": _altered("The cutting-plane solver stops halfway.", solved=_half_way),
         "stops-early-trained": _altered("Training stops early.", trained=_stopped),
         "believes-some-bias": _altered("The learner assumes η′ = 0.25.", trained=_believes_some),
         "curve-carried-on": _altered(
@@ -658,7 +658,9 @@ MUTATIONS: Mapping[str, Mutation] = MappingProxyType(
             "live",
             _learns_nothing,
         ),
-        "runs-shrinking": _runs("With many clicks, both rankers are the same.", "live", _shrinking),
+        "runs-shrinking": _runs(
+            "With many clicks, the two rankers are the same.", "live", _shrinking
+        ),
         "runs-clip-nothing": _runs(
             "The thresholds are below every propensity.",
             "clipping",

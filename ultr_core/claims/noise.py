@@ -63,8 +63,8 @@ def _users_follow_the_model(lab: Lab) -> Finding:
             worst, abs(found.value - float(model.users.mean(values))) / found.standard_error
         )
     return Finding(
-        f"Over {USERS:,} users, each of the {len(model.click_weights)} averages is within "
-        f"{worst:.2f} standard errors of the model's expectation.",
+        f"Over {USERS:,} users, each of the {len(model.click_weights)} mean loss estimates is "
+        f"within {worst:.2f} standard errors of the model's expectation.",
         worst,
         "<",
         REACH,

@@ -72,7 +72,7 @@ def clean_limit(lab: Lab) -> Finding:
     near = compared(last.value, "<", NEAR, interval=(last.low, last.high))
     listed = ", ".join(f"{_share(found)} after {n:,}" for n, found in left.items())
     return Finding(
-        f"Remaining gap between production and skyline, with 95% intervals over corpora: "
+        f"Remaining share of the gap from production to skyline, with 95% intervals over corpora: "
         f"{listed} clicks; ε₋ = 0.",
         last.value,
         "<",
@@ -281,7 +281,7 @@ def gate_keeps_its_promise(lab: Lab) -> Finding:
     share, (name, at) = found[worst], worst
     logs = int(runs.tables["gate"][0]["logs"])
     return Finding(
-        f"In {len(found)} cells of {logs:,} logs, the bound is too low "
+        f"In {len(found)} sets of {logs:,} logs, the bound is too low "
         f"in {least:.1%} to {share.win_share:.1%} of logs. The highest share, with an exact 95% "
         f"interval of {share.low:.1%} to {share.high:.1%}, is that of {_RANKERS[name]} with {at}.",
         share.win_share,
@@ -303,9 +303,9 @@ def gate_of_candidates(lab: Lab) -> Finding:
     share, logs = found[worst], int(rows[0]["logs"])
     return Finding(
         f"In {len(rows)} sets of {logs:,} logs, the best of {CANDIDATES} rankers passes "
-        f"in at most {share.win_share:.1%} of a set (with {worst}; exact 95% interval "
+        f"in at most {share.win_share:.1%} of a set's logs (with {worst}; exact 95% interval "
         f"{share.low:.1%} to {share.high:.1%}); if the gate does not know about the others, the "
-        f"ranker passes in {min(alone):.1%} to {max(alone):.1%}.",
+        f"best passes in {min(alone):.1%} to {max(alone):.1%}.",
         share.win_share,
         "<",
         PROMISE,

@@ -109,7 +109,7 @@ def _two_solvers(lab: Lab) -> Finding:
     difference = abs(newton - plane) / newton
     return Finding(
         f"On the clicks of {corpus.n_queries} queries, the objective is {newton:.6g} with Newton's "
-        f"method and {plane:.6g} with the cutting plane, a relative difference of "
+        f"method and {plane:.6g} with cutting planes, a relative difference of "
         f"{difference:.1e}.",
         difference,
         tolerance=2 * SOLVED,

@@ -95,13 +95,13 @@ class Typed:
 
 @dataclass(frozen=True)
 class Exercise:
-    """A task with one number as its answer; all words are templates over the lesson's numbers.
+    """A task with one number as its answer; all texts are templates over the lesson's numbers.
 
     Attributes:
         question: the task.
         answer: name of the correct number.
         unit: what the answer counts, for the label of its field; it may be typed after the answer.
-        tolerance: largest distance that counts as right, as a share of the answer.
+        tolerance: largest error that is accepted, as a share of the answer.
         mistakes: recognised wrong answers, each with its hint.
         hint: for any other wrong answer.
         solution: how to reach the answer, and the answer.

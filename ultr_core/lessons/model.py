@@ -34,7 +34,7 @@ class Found:
 
     @classmethod
     def told(cls, key: str, numbers: Mapping[str, float], **chosen: str) -> Found:
-        """The numbers and sentence for lesson ``key``; ``chosen``: words that its text names."""
+        """The numbers and sentence for lesson ``key``; ``chosen``: words for its text."""
         words = words_of(key)
         named = named_in(words.template("found"))
         told = {name: value for name, value in numbers.items() if name in named}
@@ -147,7 +147,7 @@ class Lesson:
 
     Attributes:
         key: short name, for files and tests.
-        terms: keys of the glossary that it uses.
+        terms: keys of the glossary terms that it uses.
         changes: settings that it fixes; the others keep their defaults.
         prediction: what readers commit to before anything is shown.
         given: numbers that the idea and the prediction show beforehand; quick to compute.
