@@ -100,8 +100,8 @@ class TreeRanker:
         if absent.size and not zero:
             raise InputError(
                 f"The trees split on {counted(absent.size, 'feature')} that the corpus does not "
-                f"have ({some_ids(absent)}); use a corpus with the same features, or say that "
-                "missing features are 0 if it has some of them.",
+                f"have ({some_ids(absent)}); use a corpus with the same features or, if it "
+                "has some of them, say that missing features are 0.",
                 MISSING_ZERO,
             )
         place = np.minimum(np.searchsorted(corpus.feature_ids, ids), corpus.n_features - 1)

@@ -60,7 +60,7 @@ class Evidence:
         log: the simulated training clicks.
         scores: float64 [documents] of the rankers whose hinge bound is checked, by label.
         gap: relative duality gap of the trained propensity-weighted ranker.
-        gap_tolerance: the gap requested of its fit.
+        gap_tolerance: the gap that was required of it.
         broken: assumptions broken on the small query, keys of ``BREAKS``.
     """
 

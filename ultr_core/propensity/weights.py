@@ -95,7 +95,7 @@ class Weights:
         query's largest a are rounding errors and become 0.
 
         values a [documents], query_offsets [queries + 1], clicks n; targets are not shifted. Raises
-        InputError as the class does, and for arrays whose shapes do not match.
+        InputError if the class does, or if the shapes of the arrays do not match.
 
         >>> Weights.from_signed([2.0, -1.0, 0.5], query_offsets=[0, 2, 3], clicks=3).values.tolist()
         [3.0, 0.0, 0.0]
@@ -116,10 +116,10 @@ class Weights:
 def weights_of_log(log: ClickLog, numbers: Numbers) -> Weights:
     """What the learner sees of a log: for each document, the sum of u clicks + v impressions.
 
-    If v is not 0, the smallest sum of each query is subtracted
-    (`Weights.from_signed`); without v, sums are never negative and are unchanged. n is always the
-    number of clicks. numbers [rows]: u and v, or propensities. Raises InputError for a log without
-    clicks, and if `RowNumbers.on_log` does.
+    If v is not 0, the smallest sum of each query is subtracted (`Weights.from_signed`); without v,
+    sums are never negative and are unchanged. n is always the number of clicks. numbers [rows]: u
+    and v, or propensities. Raises InputError if the log has no clicks, or if `RowNumbers.on_log`
+    does.
     """
     of_rows = row_numbers(numbers).on_log(log)
     if log.total_clicks == 0:

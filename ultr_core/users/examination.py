@@ -102,8 +102,8 @@ class TableCurve:
 
     Section 7.6 of the paper uses p_r = p_21 for r > 21. ``values`` are the numbers for ranks
     1, 2, ... as given, e.g. click-through rates or ratios; they are normalised to p_1 = 1.
-    Raises InputError if they are empty, negative or not finite, if the first is 0, or if a later
-    number exceeds the first (a probability above 1).
+    Raises InputError if there are none, if one is negative or not finite, if the first is 0, or if
+    a later number exceeds the first (a probability above 1).
 
     >>> TableCurve((1.0, 0.6, 0.3)).at([1, 3, 50]).tolist()
     [1.0, 0.3, 0.3]
@@ -142,7 +142,7 @@ class TableCurve:
     def describe(self) -> str:
         """Describe the curve by its length and its last value."""
         ranks = counted(len(self.values), "rank")
-        return f"table of {ranks}, {self.values[-1]:.3g} from the last rank on"
+        return f"table of {ranks}, {self.values[-1]:.3g} from the last rank down"
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ USERS: Mapping[str, Users] = MappingProxyType(
             Users(
                 "leaving",
                 "Leaving after a click",
-                "They examine and click as users with position bias do, but after each click they "
+                "Users examine and click as with position bias, but after each click they "
                 "continue with probability λ and otherwise leave. The users' curve is set by η or "
                 "given; their noise is set by ε₊ and ε₋. IPS divides by the curve for η′ or the "
                 "learner's curve, and does not know λ; hindsight divides by λʰ as well.",

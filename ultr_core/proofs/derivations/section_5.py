@@ -217,7 +217,7 @@ def swap_ratio(ways: Ways) -> Walk:
     moved = _click_rate(ways, document, swapped)
     write.line(
         r"P(c(d')=1\,|\,\text{no swap})",
-        f"Click rate of a document relevant to {SHARE_RELEVANT} of users, at rank {LANDMARK}.",
+        f"Click rate, at rank {LANDMARK}, of a document relevant to {SHARE_RELEVANT} of users.",
         plain,
         "",
     )
