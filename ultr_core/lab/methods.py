@@ -235,8 +235,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "affine-swaps",
                 "Affine, by swaps",
-                "Affine, with α and β measured up to a scale by the same swaps, in two groups of "
-                "documents.",
+                "Affine; α and β are measured up to a scale by a swap experiment with the same "
+                "users, in two groups of documents.",
                 LOG_FIELDS,
                 ESTIMATORS["affine"],
                 asked=True,

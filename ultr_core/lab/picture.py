@@ -46,7 +46,7 @@ class RankerFamily:
         kinds: [rankers] "production", "skyline", "between", "random" or "reversed".
         labels: [rankers] a description of each.
         ranks: int32 [rankers, documents of the training queries]; mean ranks in case of ties.
-        true_risk: float64 [rankers], R(S) on the training queries (equation 2), using all labels.
+        true_risk: float64 [rankers], R(S) on the training queries (equation 2), from all labels.
     """
 
     kinds: tuple[str, ...]

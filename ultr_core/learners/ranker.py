@@ -61,7 +61,7 @@ class LinearModel:
 def score_many(models: Sequence[LinearModel], corpus: Corpus) -> NDArray[np.float64]:
     """Scores [models, documents]; features are read once, and each row is what ``score`` returns.
 
-    Raises InputError as ``LinearModel.score`` does, and if there is no model.
+    Raises InputError if ``LinearModel.score`` does, or if there is no model.
     """
     if isinstance(models, LinearModel):
         raise InputError(

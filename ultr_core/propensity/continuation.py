@@ -286,8 +286,8 @@ def _require_fixed_lists(log: ClickLog, name_of: Callable[[int], str]) -> None:
 
 def _not_fixed(why: str) -> InputError:
     return InputError(
-        f"{why}. λ can be estimated only from fixed lists: use a log in which each list is a "
-        "separate query.",
+        f"{why}. λ can be estimated only from fixed lists: use a log in which each list has "
+        "its own query.",
         "whole_lists",
     )
 

@@ -238,12 +238,12 @@ class CurveOptions:
 class AssembledCurve:
     """A curve and how it was obtained.
 
-    curve: for use as propensities. values: its values at ranks 1..K, relative to rank 1. used:
-    ranks whose ratio is precise enough to shape the curve. interpolated: ranks between those.
-    guessed: the other ranks; all but the reference if no other rank is used. fitted: ranks whose
-    value a fit has changed. outside: used ranks, other than the reference, where the fit is outside
-    the 95% interval. known: used ranks whose ratio has a narrow interval (``KNOWN_WELL``), and the
-    reference. notices: sentences for the reader.
+    curve: examination, for use as propensities. values: its values at ranks 1..K, relative to rank
+    1. used: ranks whose ratio is precise enough to shape the curve. interpolated: ranks between
+    those. guessed: the other ranks; all but the reference if no other rank is used. fitted: ranks
+    whose value a fit has changed. outside: used ranks, other than the reference, where the fit is
+    outside the 95% interval. known: used ranks whose ratio has a narrow interval (``KNOWN_WELL``),
+    and the reference. notices: sentences for the reader.
     """
 
     curve: MeasuredCurve

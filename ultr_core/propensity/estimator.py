@@ -249,8 +249,8 @@ class Estimator:
     training if a test shows that the fitted relevance is wrong; None if there is none. asked:
     whether it is shown with others only on request. over_draws: whether it corrects for lists that
     leave a document out. normalised: whether its sum is divided by the summed weight instead of by
-    the number of presentations. The result, a mean rank of clicks instead of a risk, orders rankers
-    as the sum itself does, so it is not used for training.
+    the number of presentations. The result, a mean rank of clicked documents instead of a risk,
+    orders rankers as the sum itself does, so it is not used for training.
     """
 
     key: str

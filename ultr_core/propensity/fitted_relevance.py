@@ -82,7 +82,7 @@ def doubly_robust(instead: Estimator) -> Estimator:
         counts="an impression counts as the fitted relevance; a click counts as what "
         "remains after the fit is subtracted, divided by its propensity (at least τ)",
         words="The fitted relevance, corrected by clicks whose propensity is raised to at least "
-        "τ. It has the variance of clipped IPS, but only the bias left by the fit.",
+        "τ. The estimate has the variance of clipped IPS, but only the bias that the fit leaves.",
         expects=(
             RIGHT_CURVE_ABOVE_CLIP,
             RIGHT_RELEVANCE,

@@ -214,7 +214,7 @@ class PresentationLog:
 
     @cached_property
     def pairs(self) -> IntArray:
-        """The distinct numbers in ``document``, in increasing order, one per (query, document)."""
+        """The distinct numbers in ``document``, one per (query, document) pair, in order."""
         return _different(self._shown_at // self.positions.size)
 
     @cached_property
@@ -321,7 +321,7 @@ class PresentationLog:
 
         A row at its presentation's swapped rank shows the landmark document; a row at the landmark
         shows the document that moved up; swapped rank = landmark is the control. A query's list is
-        taken to end at the lowest position at which it was logged; if only the two swapped
+        taken to end at the lowest position logged for it; if only the two swapped
         documents are logged, every list is assumed to be long enough. Raises InputError if the log
         contains no column of swapped ranks, no swap or no control presentation, or only clicks.
         """
@@ -340,7 +340,7 @@ class PresentationLog:
                 f"{landmark} with swapped_rank {landmark}."
             )
         if not ((self.swap > 0) & (self.swap != landmark)).any():
-            raise InputError(f"No presentation swapped rank {landmark} with another rank.")
+            raise InputError(f"Rank {landmark} was not swapped with another rank in the log.")
         sums = self.swaps_by_group(landmark, last_rank, np.zeros(self.swap.size, dtype=np.int64))
         swapped, control, moved, unmoved = (Counts(*part) for part in sums[0])
         at_landmark = (self.swap > 0) & (self.position == landmark)

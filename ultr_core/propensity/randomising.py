@@ -58,7 +58,7 @@ def simulate_shuffling(
     sessions: int,
     seed: SeedSequence | int,
 ) -> RandomisedCounts:
-    """Show every list in uniformly random order (Wang et al., SIGIR 2016), event by event.
+    """Show every list in a uniformly random order (Wang et al., SIGIR 2016), event by event.
 
     Clicks at rank r are compared with clicks at rank 1 in the same presentations, those with at
     least r results. Arguments and errors as for `simulate_swaps`, with at most

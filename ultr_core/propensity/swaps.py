@@ -251,9 +251,8 @@ def _swap_gaps(points: Sequence[RankEstimate], counts: SwapCounts) -> tuple[Gap,
     never = tuple(rank for rank in missing if counts.swapped.impressions[rank - 1] == 0)
     without = tuple(rank for rank in missing if rank not in never)
     found = (
-        Gap("not_linked", never, f"no presentation swapped rank {k} with that rank",
-            f"swap rank {k} with it"),
-        Gap("no_click", without, f"the control has no clicks at rank {k} in lists that reach it",
+        Gap("not_linked", never, f"there were no swaps with rank {k}", "include such swaps"),
+        Gap("no_click", without, f"the control has no clicks at rank {k} in long enough lists",
             "collect more control presentations"),
     )  # fmt: skip
     return tuple(gap for gap in found if gap.ranks)

@@ -42,7 +42,7 @@ class Weights:
     clicks: n, the number of training examples in the sum, as in the C/n of
         Section 6 of Joachims, Swaminathan and Schnabel (2017).
     targets: the same sums per presentation, of either sign, for learners that also learn from
-        impressions without a click; None where it is not known how often documents were shown.
+        impressions without a click; None if it is not known how often documents were shown.
 
     Raises InputError if a value or n cannot be used, or if targets are for other documents.
     """
@@ -125,7 +125,7 @@ def weights_of_log(log: ClickLog, numbers: Numbers) -> Weights:
     if log.total_clicks == 0:
         raise InputError(
             f"There are no clicks in {counted(log.query_draws, 'presentation')}; learning needs at "
-            "least one."
+            "least one click."
         )
     values = log.sum_by_document(log.clicks * of_rows.u)
     if of_rows.counts_impressions:

@@ -89,8 +89,8 @@ def estimates_by_group(
     ``FEWEST_GROUPS`` groups.
 
     ranks [rankers, documents] of any sign, so that the differences between two rankers' ranks give
-    the rankers' difference in value; numbers [rows] as in `estimate_risks`. Raises InputError as
-    `estimate_risks` does, and if the sum B without some group is not above 0.
+    the rankers' difference in value; numbers [rows] as in `estimate_risks`. Raises InputError if
+    `estimate_risks` does, or if the sum B without some group is not above 0.
 
     Measured coverage of its 95% intervals: ``docs/intervals.md``.
     """

@@ -231,7 +231,7 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Est
     if log.total_clicks == 0:
         raise InputError(
             f"There are no clicks in {counted(log.query_draws, 'presentation')}; a self-normalised "
-            "estimate needs at least one."
+            "estimate needs at least one click."
         )
     if not summed > 0:
         raise InputError(
