@@ -40,7 +40,7 @@ _LITTLE = 1.5  # ranks by which a ranker may be worse than production to be a li
 
 @dataclass(frozen=True, eq=False)
 class RankerFamily:
-    """Rankers that were not trained on any click log, with their ranks and true risks.
+    """Rankers that were trained on no click log, with the ranks they give and their true risks.
 
     Attributes:
         kinds: [rankers] "production", "skyline", "between", "random" or "reversed".
@@ -183,7 +183,7 @@ class RiskPicture:
         return (
             f"Ordered by estimates from {counted(self.clicks, 'click')}, the {len(self.kinds)} "
             f"rankers have Kendall's τ = {weighted} when each click is weighted by 1/p, and "
-            f"τ = {naive} when clicks are unweighted; 1 is the true order."
+            f"τ = {naive} when clicks are unweighted; 1 means the true order."
         )
 
 

@@ -86,7 +86,7 @@ def score_many(models: Sequence[LinearModel], corpus: Corpus) -> NDArray[np.floa
 
 @dataclass(frozen=True, eq=False)
 class LinearRanker(LinearModel):
-    """A trained linear model; ``cost`` is the paper's C used in training."""
+    """A trained linear model; ``cost`` is the value of the paper's C used in training."""
 
     cost: float
     certificate: Certificate

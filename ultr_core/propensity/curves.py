@@ -269,7 +269,7 @@ class AssembledCurve:
 
     @property
     def sentence(self) -> str:
-        """How many ranks are known well and used, and where the guess begins and the fit misses."""
+        """How many ranks are known well and used, and where the guess begins and the fit fails."""
         if not self.outside:
             return self._known_sentence
         return (

@@ -324,7 +324,7 @@ class Estimator:
             # With another threshold it is another factor.
             text += f", at τ = {first.belief.clip:g}" if "clip" in self.needs else ""
         if self.normalised:
-            text += "; as a ratio it is slightly biased, by about 1 / N"
+            text += "; as a ratio, it is slightly biased, by about 1 / N"
         return text
 
     @property

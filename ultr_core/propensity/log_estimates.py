@@ -218,7 +218,7 @@ def estimate_from_log(
     last_rank: int | None = None,
     options: CurveOptions | None = None,
 ) -> LogEstimate:
-    """Estimate examination at ranks 1..K from a log, by method key or command name.
+    """Estimate examination at ranks 1..K from a log; ``method`` is a key or a command name.
 
     K is the lowest position in the log unless ``last_rank`` is given; rows shown below K are left
     out and reported, and if K is below that position, the curve is extended to it. Overall click

@@ -66,7 +66,7 @@ class Weights:
         clicks = number_or_nan(self.clicks)
         if not (math.isfinite(clicks) and clicks > 0):
             raise InputError(
-                "The number of training examples must be a number above 0, but it is "
+                "The number of training examples must be above 0, but it is "
                 f"{in_brief(self.clicks)}.",
                 "examples",
             )
@@ -92,7 +92,7 @@ class Weights:
         That adds the same number to every ranking's sum_d a_d rank(d), since the ranks in a query
         always add up to the same number; so no difference in risk changes, and no sum is negative.
         It is the smallest such shift and raises the hinge bound least. Values below 1e-12 times the
-        query's largest a are rounding errors and become 0.
+        query's largest absolute a are rounding errors and become 0.
 
         values a [documents], query_offsets [queries + 1], clicks n; targets are not shifted. Raises
         InputError if the class does, or if the shapes of the arrays do not match.
@@ -293,7 +293,7 @@ def clipping_effect(log: ClickLog, estimator: Estimator, belief: Belief) -> Clip
     """Count the clicks and the weight that ``belief.clip`` changes, compared with tau = 0.
 
     Both weights are the estimator's own u: 1 / max(tau, p) against 1 / p for the clipped estimator,
-    and its own formula for any other estimator. Raises InputError if `Estimator.weigh` does, for a
+    and its own formula for any other estimator. Raises InputError if `Estimator.weigh` does: for a
     click without a finite u even at the threshold.
     """
     u = estimator.weigh(log, belief).on_log(log).u

@@ -99,7 +99,7 @@ def estimate_differences(log: ClickLog, differences: ArrayLike, numbers: Numbers
     """Differences in risk between several pairs of rankers; risk is linear in the ranks.
 
     differences [pairs, documents] of their ranks, of any sign; numbers [rows of the log]. Intervals
-    are `difference_ends` of the documents that the first ranker ranks lower and those it ranks
+    are `difference_ends` of the documents that the first ranker ranks lower and of those it ranks
     higher. Raises InputError if `estimate_risks` does.
     """
     places = places_of_rankers(differences, log.n_documents, least=-np.inf)
