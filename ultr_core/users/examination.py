@@ -82,7 +82,7 @@ class PowerLaw:
             )
 
     def at(self, ranks: ArrayLike) -> FloatArray:
-        """Examination probability (1 / rank)^eta at each rank, float64, shape of ``ranks``."""
+        """Probability (1 / rank)^eta at each rank, float64 with the shape of ``ranks``."""
         array = checked_ranks(ranks)
         # One power per rank that exists, not one per document.
         longest = int(array.max()) if array.size else 1
@@ -136,7 +136,7 @@ class TableCurve:
         object.__setattr__(self, "values", normalised)
 
     def at(self, ranks: ArrayLike) -> FloatArray:
-        """Examination probability at each rank, float64, shape of ``ranks``."""
+        """Examination probability at each rank, float64 with the shape of ``ranks``."""
         return looked_up(np.array(self.values), checked_ranks(ranks))
 
     def describe(self) -> str:
@@ -167,7 +167,7 @@ class Cutoff:
             )
 
     def at(self, ranks: ArrayLike) -> FloatArray:
-        """Examination probability at each rank, float64, shape of ``ranks``."""
+        """Examination probability at each rank, float64 with the shape of ``ranks``."""
         examined = self.curve.at(ranks)
         return np.where(np.asarray(ranks) <= self.k, examined, 0.0)
 

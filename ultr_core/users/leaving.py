@@ -183,8 +183,8 @@ def simulate_leaving(
     count is the quantile at a fixed uniform number, as in `simulate_counts`.
 
     relevance, ranks [documents] as presented, query_offsets [queries + 1]. Rows have the number
-    of clicks above as context; their impressions include those of users who had left, since a log
-    does not show who left. The same seed gives the same log, with the same queries as
+    of clicks above as their context; their impressions include those of users who had left, since a
+    log does not show who left. The same seed gives the same log, with the same queries as
     `simulate_counts`. Raises InputError if `simulate_counts` does, or if the ranks of a query are
     not 1, 2, ..., m.
     """
