@@ -48,7 +48,7 @@ def found(naive: list[float], weighted: list[float], *, draws: int | None = None
         ([12.0, 12.0], [13.0, 16.0], "worse than the production ranker (13.00), which may be"),
         ([12.0, 12.0], [10.0, 14.0], "goes 33% of the way from production (13.00) to full"),
         ([12.0, 12.0], [10.0, 14.0], "(10.00), which may be chance."),
-        ([12.0], [10.0], "On the first click log the weighted ranker has test risk 10.00"),
+        ([12.0], [10.0], "On the first click log the weighted ranker has a test risk of 10.00"),
     ],
 )
 def test_words_follow_the_numbers(naive: list[float], weighted: list[float], words: str) -> None:

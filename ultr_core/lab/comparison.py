@@ -34,9 +34,9 @@ Trained = Mapping[str, Sequence[TrainedMethod]]
 
 @dataclass(frozen=True)
 class RankerSummary:
-    """Test risk of one method over the draws, with 95% intervals from their spread.
+    """Test risk and mean rank of one method over the draws, with 95% intervals from their spread.
 
-    A method that does not learn from clicks has no spread: both interval ends equal its value.
+    A method that does not learn from clicks has no spread: the two ends of each interval coincide.
     ``costs`` and ``clips`` are the values that validation chose, one per draw. ``estimators`` are
     those used to weight the clicks; if a test by rank rejected the fitted relevance, they differ
     from the method's own. ``learner``: key of the learner, or of a method with its own trainer.
@@ -72,7 +72,7 @@ class Comparison:
         corpus: sizes of the corpus.
         rankers: summaries by key, in the order of ``METHODS``.
         draws: number of click logs used.
-        clicks: clicks in the first training log, and ``query_draws``, its number of presentations.
+        clicks, query_draws: numbers of clicks and presentations in the first training log.
         naive_excess: naive minus propensity-weighted risk, paired by draw; None until both exist.
         closed_gap: share of the way from production to skyline (the best linear ranker) that the
             weighted ranker covers; None if the skyline is no better than production.
@@ -95,14 +95,14 @@ class Comparison:
     differences: Mapping[tuple[str, str], Estimate] = field(default_factory=dict)
 
     def side(self, first: str, second: str) -> int:
-        """Side of 0 on which the interval for risk(first) - risk(second) lies, or 0."""
+        """Sign of risk(first) - risk(second) if its interval does not contain 0, otherwise 0."""
         if (first, second) in self.differences:
             return self.differences[first, second].side
         return -self.differences[second, first].side
 
     @property
     def sentence(self) -> str:
-        """The numbers in words, and how many click logs they cover if some are still missing."""
+        """The numbers in words; if click logs are still missing, also how many are covered."""
         if self.asked:
             return _read_best(self)
         read = " ".join(part for part in (_read_excess(self), _read_gap(self)) if part)
@@ -186,7 +186,7 @@ def summarise(
 
 
 def training_plan(draws: int, methods: Sequence[str] = CLICK_METHODS) -> Iterator[tuple[int, str]]:
-    """The cells (draw, method) of a comparison, in the best order to run them."""
+    """The cells (draw, method) of a comparison, in the best order for running them."""
     for draw in range(draws):
         for method in methods:
             yield draw, method
@@ -243,17 +243,17 @@ def _read_excess(comparison: Comparison) -> str:
     naive = weighted + excess.value
     if excess.n < 2:
         return (
-            f"On the first click log the weighted ranker has test risk {weighted:.2f} "
-            f"and the naive ranker {naive:.2f} (lower is better)."
+            f"On the first click log the weighted ranker has a test risk of {weighted:.2f} "
+            f"and the naive ranker one of {naive:.2f} (lower is better)."
         )
     shown = difference_with_reach(naive, weighted, (excess.high - excess.low) / 2)
     margin = shown.margin
-    numbers = f"(test risk {shown.second} against {shown.first}, lower is better)"
+    numbers = f"(test risk {shown.second} against {shown.first}; lower is better)"
     if excess.low == excess.high == 0:
         return f"The naive and weighted rankers are identical {numbers}."
     if excess.side > 0:
         return f"The weighted ranker beats the naive ranker by {margin} {numbers}."
-    numbers = f"(test risk {shown.first} against {shown.second}, lower is better)"
+    numbers = f"(test risk {shown.first} against {shown.second}; lower is better)"
     if excess.side < 0:
         return f"The naive ranker beats the weighted ranker by {margin} {numbers}."
     return f"The naive and weighted rankers cannot be told apart {numbers}: {margin}."

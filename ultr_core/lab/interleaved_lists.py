@@ -42,8 +42,8 @@ SCHEME = Choice(
     help="Balanced: the lists take turns; clicks are counted down to the same depth in both. "
     "Team draft: the rankers pick in turn; a click counts for the ranker that picked the document. "
     "Probabilistic: each place is filled by one of the rankers at random, most often with a "
-    "document it ranks high; a click counts for the ranker more likely to have put the document "
-    "there.",
+    "document that it ranks high; a click counts for the ranker more likely to have put the "
+    "document there.",
 )  # fmt: skip
 
 SOFTMAX = 3

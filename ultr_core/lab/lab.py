@@ -71,7 +71,8 @@ class Lab:
     settings: users, clicks, and what the learner assumes. corpus: the directory of a LETOR corpus,
     the size of a synthetic corpus, or a corpus; None for the built-in corpus. store: where results
     are kept; by default a new store. tell: called with a cell that is about to be computed, if it
-    was requested directly. run: computes a cell with the function it is given, or elsewhere.
+    was requested directly. run: gets a cell and a function that computes it, and returns the value;
+    it may have the cell computed elsewhere.
 
     Methods raise InputError if the experiment they run does.
     """
@@ -185,7 +186,7 @@ class Lab:
         )
 
     def picture(self) -> RiskPicture:
-        """Estimated against true risk, from the first click log; one is computed at a time."""
+        """The `RiskPicture` of the first click log; pictures are computed one at a time."""
 
         def draw(lab: Lab) -> RiskPicture:
             world, family = lab.world(), lab.family()

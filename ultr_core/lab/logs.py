@@ -54,9 +54,9 @@ def assumed_curve(settings: Settings) -> MeasuredCurve:
 
 
 def mistaken_curve(settings: Settings) -> MeasuredCurve:
-    """The curve that the learner assumes if it is wrong; otherwise another power law.
+    """The assumed curve if it is wrong; if it is right, a power law that is wrong.
 
-    That is (1/r)^η′ with η′ = 1 if a curve is given, 1.5 η for 0 < η <= 1.3, and 0.5 otherwise.
+    That law is (1/r)^η′ with η′ = 1 if a curve is given, 1.5 η for 0 < η <= 1.3, and 0.5 otherwise.
     """
     if not settings.belief_is_right:
         return assumed_curve(settings)
@@ -105,7 +105,7 @@ class Logs:
 def user_model(settings: Settings) -> PositionModel:
     """The position model with click noise that the simulated users follow (section 5).
 
-    Raises InputError for other kinds of users, lists that are cut, and other loggers.
+    Raises InputError for other users, for other loggers, and for lists that are cut.
     """
     require_usual(settings, *FURTHER_FIELDS)
     found = click_model(settings)
@@ -249,12 +249,12 @@ def _by_query(
 def simulate_logs(
     world: World, settings: Settings, draw: int = 0, *, training: ClickLog | None = None
 ) -> Logs:
-    """Simulate users' clicks: the logs of draw number ``draw`` with this seed.
+    """Simulate users' clicks: the logs of draw number ``draw`` with the settings' seed.
 
     The number of presentations is fixed so that ``settings.clicks`` clicks are expected on the
-    training queries and ``VALIDATION_SHARE`` of them on the validation queries. Each draw and part
-    has its own random stream, so that no draw depends on how many there are. ``training`` is the
-    result of `simulate_training_log`, if available.
+    training queries, and ``VALIDATION_SHARE`` times as many on the validation queries. Each draw
+    and part has its own random stream, so that no draw depends on how many there are. ``training``
+    is the result of `simulate_training_log`, if available.
     """
     clicks = settings.clicks * VALIDATION_SHARE
     return Logs(

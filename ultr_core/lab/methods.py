@@ -91,7 +91,8 @@ class Method:
     way; grower: grows trees on them in its own way. ranker: does not learn from clicks and belongs
     to the world. knows_logger: whether it is given the exposure of each document under the logger's
     distribution over lists, instead of that in the log. measured: what an experiment with the
-    users in a world lets it assume about them, for one draw; None for what the settings say.
+    users in a world lets it assume about them, for one draw; None if it assumes what the settings
+    say.
     """
 
     key: str
@@ -208,7 +209,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
                 "direct",
                 "Direct",
                 "The same ranking SVM, trained on relevance fitted to the clicks by least squares "
-                "from the features and the logging ranker's score.",
+                "on the features and the logging ranker's score.",
                 WEIGHTED_FIELDS,
                 ESTIMATORS["direct"],
                 asked=True,
@@ -234,8 +235,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(
                 "affine-swaps",
                 "Affine, by swaps",
-                "Affine, with α and β measured up to a scale by the same swaps, in two groups of "
-                "documents.",
+                "Affine; α and β are measured up to a scale by a swap experiment with the same "
+                "users, in two groups of documents.",
                 LOG_FIELDS,
                 ESTIMATORS["affine"],
                 asked=True,

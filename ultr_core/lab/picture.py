@@ -40,13 +40,13 @@ _LITTLE = 1.5  # ranks by which a ranker may be worse than production to be a li
 
 @dataclass(frozen=True, eq=False)
 class RankerFamily:
-    """Rankers that were not trained on any click log, with their ranks and true risks.
+    """Rankers that were trained on no click log, with the ranks they give and their true risks.
 
     Attributes:
         kinds: [rankers] "production", "skyline", "between", "random" or "reversed".
         labels: [rankers] a description of each.
         ranks: int32 [rankers, documents of the training queries]; mean ranks in case of ties.
-        true_risk: float64 [rankers], R(S) on the training queries (equation 2), using all labels.
+        true_risk: float64 [rankers], R(S) on the training queries (equation 2), from all labels.
     """
 
     kinds: tuple[str, ...]
@@ -116,13 +116,13 @@ class EstimatedRisks:
         value: float64 [rankers], the estimate from the log.
         low, high: float64 [rankers], its 95% interval; infinite if there is none, NaN if it was not
         asked for.
-        expected: float64 [rankers], its exact expectation; NaN likewise.
+        expected: float64 [rankers], its exact expectation; NaN if it was not asked for.
         kendall: Kendall's tau between ``value`` and the true risk.
-        kendall_expected: the same for ``expected``, its value for infinite data.
+        kendall_expected: the same for ``expected``, which is what infinite data would give.
         effective_sample_size: (sum of weights)^2 / sum of squared weights, over clicks.
         largest_weight: largest weight of one click in the log.
         difference_low, difference_high: float64 [rankers], the 95% interval for the estimate minus
-        the production ranker's from the same log.
+        that of the production ranker's risk from the same log.
         no_interval: why there are no intervals, "" if there are.
     """
 
@@ -168,7 +168,7 @@ class RiskPicture:
         return math.isclose(self.weighted.effective_sample_size, self.clicks)
 
     def preferred(self, estimates: EstimatedRisks) -> tuple[str, bool]:
-        """Which of "production" and "skyline" an estimate puts first, and whether it is correct."""
+        """Whether an estimate puts "production" or "skyline" first, and whether that is correct."""
         kinds = ("production", "skyline")
         place = {kind: self.kinds.index(kind) for kind in kinds}
         first, second = sorted(kinds, key=lambda kind: float(estimates.value[place[kind]]))
@@ -183,12 +183,12 @@ class RiskPicture:
         return (
             f"Ordered by estimates from {counted(self.clicks, 'click')}, the {len(self.kinds)} "
             f"rankers have Kendall's τ = {weighted} when each click is weighted by 1/p, and "
-            f"τ = {naive} when clicks are unweighted; 1 is the true order."
+            f"τ = {naive} when clicks are unweighted; 1 means the true order."
         )
 
 
 def named_rankers(rankers: RankerFamily | RiskPicture) -> tuple[int, int, int]:
-    """The skyline, the ranker halfway to it, and a ranker a little worse than production."""
+    """Skyline, the ranker halfway from production to it, and one a little worse than production."""
     between = [place for place, kind in enumerate(rankers.kinds) if kind == "between"]
     true = rankers.true_risk - rankers.true_risk[rankers.kinds.index("production")]
     little_worse = int(np.argmax(np.where(true < _LITTLE, true, -np.inf)))

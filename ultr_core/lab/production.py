@@ -114,8 +114,8 @@ def train_production_ranker(
     if not usable.size:
         raise InputError(
             f"No training query has both a document with grade {relevance_threshold} or more and "
-            "a document below it, so there is no preference to learn; add queries with both, or "
-            "choose another grade.",
+            "a document with a lower grade, so there is no preference to learn; add queries with "
+            "both, or choose another grade.",
             "relevant_grade",
         )
     taken = max(wanted, int(usable[0]) + 1)

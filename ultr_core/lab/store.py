@@ -92,7 +92,7 @@ class Store:
             }
 
     def turn(self, kind: str) -> threading.Lock:
-        """A lock for work done one job at a time, because concurrent runs slow each other down."""
+        """A lock for jobs that run one at a time, because concurrent runs slow each other down."""
         with self._changed:
             return self._turns[kind]
 

@@ -192,7 +192,7 @@ class TrainedMethod:
 def train_method(
     world: World, settings: Settings, draw: int, method: str | Method, logs: Logs | None = None
 ) -> TrainedMethod:
-    """Train ``method`` on the clicks of ``draw`` and measure it on the test queries.
+    """Train ``method`` on the clicks of ``draw`` and test its ranker on the test queries.
 
     Args:
         world: the corpus and its rankers.

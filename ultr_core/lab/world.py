@@ -132,9 +132,9 @@ def test_risk(world: World, ranker: LinearRanker) -> TestRisk:
 
 @one_blas_thread()
 def test_risks(world: World, rankers: Sequence[LinearRanker]) -> list[TestRisk]:
-    """Risk of each ranker on the test queries; reads the features once.
+    """Risk of each ranker on the test queries, whose features are read once.
 
-    Raises InputError if there is no ranker, or a ranker has different features.
+    Raises InputError if there is no ranker, or if a ranker has different features.
     """
     many = score_many(rankers, world.splits.test)
     require_finite(many, "Scores")

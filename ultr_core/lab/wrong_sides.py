@@ -31,7 +31,7 @@ class Sides:
     @property
     def main_fault(self) -> tuple[str, str, int, int]:
         """The more frequent error: the rankers' true side, the side they seem to be on, how many
-        are wrong, and out of how many."""
+        are misjudged, and out of how many."""
         if self.worse_called_better > self.better_called_worse:
             return "worse", "better", self.worse_called_better, self.worse
         return "better", "worse", self.better_called_worse, self.better

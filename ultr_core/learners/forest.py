@@ -130,8 +130,8 @@ class Forest:
         head, *blocks = re.split(r"^Tree=", text.partition(f"\n{_END}")[0], flags=re.MULTILINE)
         if not head.startswith(f"{FIRST_LINE}\n") or f"\n{_END}" not in text:
             raise InputError(
-                f"{name} is not a complete LightGBM model: such a file begins with the line "
-                "'tree', and 'end of trees' follows its last tree.",
+                f"{name} is not a complete LightGBM model: a model file begins with the "
+                "line 'tree', and 'end of trees' follows its last tree.",
                 "tree_model",
             )
         values = _values(head)
@@ -148,8 +148,8 @@ class Forest:
         ids = np.fromiter((-1 if each is None else int(each[1]) for each in found), np.int64)
         if not names or ids[0] < 0 or np.any(np.diff(ids) <= 0):
             raise InputError(
-                f"{name} does not name its features by increasing ids, such as 1 or Column_1, so "
-                "they cannot be found in a corpus.",
+                f"{name} does not name its features by ids in increasing order, such as 1 or "
+                "Column_1, so they cannot be found in a corpus.",
                 "tree_model",
             )
         return cls(tuple(_trees(blocks, ids.size, name)), ids, names[0] == _FIRST_COLUMN)

@@ -61,7 +61,7 @@ class LinearModel:
 def score_many(models: Sequence[LinearModel], corpus: Corpus) -> NDArray[np.float64]:
     """Scores [models, documents]; features are read once, and each row is what ``score`` returns.
 
-    Raises InputError as ``LinearModel.score`` does, and if there is no model.
+    Raises InputError if ``LinearModel.score`` does, or if there is no model.
     """
     if isinstance(models, LinearModel):
         raise InputError(
@@ -86,7 +86,7 @@ def score_many(models: Sequence[LinearModel], corpus: Corpus) -> NDArray[np.floa
 
 @dataclass(frozen=True, eq=False)
 class LinearRanker(LinearModel):
-    """A trained linear model; ``cost`` is the paper's C used in training."""
+    """A trained linear model; ``cost`` is the value of the paper's C used in training."""
 
     cost: float
     certificate: Certificate

@@ -100,8 +100,8 @@ class TreeRanker:
         if absent.size and not zero:
             raise InputError(
                 f"The trees split on {counted(absent.size, 'feature')} that the corpus does not "
-                f"have ({some_ids(absent)}); use a corpus with the same features, or say that "
-                "missing features are 0 if it has some of them.",
+                f"have ({some_ids(absent)}); use a corpus with the same features or, if it "
+                "has some of them, say that missing features are 0.",
                 MISSING_ZERO,
             )
         place = np.minimum(np.searchsorted(corpus.feature_ids, ids), corpus.n_features - 1)
@@ -119,7 +119,7 @@ def _require_ids(corpus: Corpus, ids: NDArray[np.int64], absent: NDArray[np.int6
         raise InputError(
             f"The trees name their features Column_0 to Column_{ids[-1]}, which may number the "
             f"columns of a matrix, and the corpus has {counted(corpus.n_features, 'feature')} "
-            f"({some_ids(corpus.feature_ids)}); write the id of each on the model's "
+            f"({some_ids(corpus.feature_ids)}); write the ids of the features on the model's "
             "feature_names line, as in feature_names=1 2 3, or pass them to LightGBM as "
             "feature_name.",
             "tree_features",
@@ -135,7 +135,7 @@ def _notices(forest: Forest, absent: NDArray[np.int64]) -> Iterator[str]:
     if absent.size:
         yield (
             f"The corpus lacks {counted(absent.size, 'feature')} that the trees split on "
-            f"({some_ids(absent)}); they count as 0 in every document."
+            f"({some_ids(absent)}); missing features count as 0 in every document."
         )
 
 

@@ -225,7 +225,7 @@ def scale_free(evidence: Evidence) -> Finding:
     )
     worst = float(np.max(np.abs(scaled * scale - plain) / np.maximum(plain, np.finfo(float).tiny)))
     return Finding(
-        f"With all propensities divided by 3 the {len(plain)} estimates are 3 times as large, to "
+        f"With all propensities divided by 3, the {len(plain)} estimates are 3 times as large, to "
         f"within {worst:.1e}.",
         worst,
         tolerance=ROUNDING,

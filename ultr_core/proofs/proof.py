@@ -50,7 +50,7 @@ class Evidence:
     """The inputs of all proof checks.
 
     Attributes:
-        users: how the simulated users examine and click.
+        users: how the simulated users examine ranks and click.
         assumed_curve: the examination curve that the learner assumes.
         query_offsets: int64 [queries + 1], the logged queries.
         relevance: bool [documents].
@@ -60,7 +60,7 @@ class Evidence:
         log: the simulated training clicks.
         scores: float64 [documents] of the rankers whose hinge bound is checked, by label.
         gap: relative duality gap of the trained propensity-weighted ranker.
-        gap_tolerance: the gap requested of its fit.
+        gap_tolerance: the gap that was required of it.
         broken: assumptions broken on the small query, keys of ``BREAKS``.
     """
 
@@ -175,7 +175,7 @@ class Proof:
 
 @dataclass(frozen=True)
 class Derivation(Proof):
-    """A proof line by line, checked by walking through it on small queries from a world.
+    """A line-by-line proof, checked by walking through it on small queries from a world.
 
     ``derive`` gives its lines for a small query; ``breaks`` names the switches that make some of
     them fail (keys of ``BREAKS``).

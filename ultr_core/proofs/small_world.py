@@ -116,7 +116,7 @@ class SmallWorld:
 
     @cached_property
     def position(self) -> tuple[Fraction, ...]:
-        """p_d [documents]: how often the rank is examined if only the rank matters."""
+        """p_d [documents]: how often the document's rank is examined if only rank matters."""
         return tuple(self.parts.behaviour.look[rank - 1] for rank in self.query.presented)
 
     @cached_property

@@ -49,7 +49,7 @@ class ContinuationEstimate:
     """Lambda with its 95% interval over queries.
 
     queries: number of informative queries. later_clicks: clicks below another click. A value above
-    1 is not clipped: it suggests that users do not leave after a click, or not as assumed;
+    1 is not clipped: it suggests that users do not leave after a click, or do not leave as assumed;
     `probability` is clipped.
     """
 
@@ -96,15 +96,15 @@ def estimate_continuation(
     """Estimate the probability lambda of continuing after a click.
 
     log: a log of fixed, complete lists, counted by the number of clicks above
-    (`count_by_clicks_above`, or `simulate_leaving`). It assumes that users leave only after a
+    (`count_by_clicks_above`, or `simulate_leaving`). Users are assumed to leave only after a
     click, with the same lambda after every click; nothing is assumed about examination, noise or
     relevance. Value: the ratio of the sums above; interval: Student's t from the spread of the
     queries' contributions, cut off at 0. name_of: gives the name of a document for the start of a
     message.
 
-    Raises InputError if lambda is not identified: in a log of clicks only, with lists that
-    change or that end at different ranks, with fewer than ``FEWEST_LATER`` clicks below another, or
-    with fewer than ``FEWEST_QUERIES`` queries that compare users with and without a click.
+    Raises InputError if lambda is not identified: if the log contains only clicks, if its lists
+    change or end at different ranks, or if it has fewer than ``FEWEST_LATER`` clicks below another
+    or fewer than ``FEWEST_QUERIES`` queries that compare users with and without a click.
     """
     _require_fixed_lists(log, name_of)
     sums = _sums(log.document, log.context, log.impressions, log.clicks, log.n_documents)
@@ -167,7 +167,7 @@ def log_of_fixed_lists(
     position: ArrayLike,
     click: ArrayLike,
 ) -> ClickLog:
-    """Count the rows of a click log by clicks above, for `estimate_continuation`.
+    """Count a click log by the number of clicks above each row, for `estimate_continuation`.
 
     Arguments, all [rows], one row for each document shown: ids of presentation, query and document,
     position from 1, and whether the document was clicked, 0 or 1. Queries are in the order of their
@@ -286,8 +286,8 @@ def _require_fixed_lists(log: ClickLog, name_of: Callable[[int], str]) -> None:
 
 def _not_fixed(why: str) -> InputError:
     return InputError(
-        f"{why}. λ can be estimated only from fixed lists: use a log in which each list is a "
-        "separate query.",
+        f"{why}. λ can be estimated only from fixed lists: use a log in which each list has "
+        "its own query.",
         "whole_lists",
     )
 

@@ -156,7 +156,7 @@ FITS: Mapping[str, Fit] = MappingProxyType(
 
 @dataclass(frozen=True)
 class RelativeCurve:
-    """A table in which some rank is examined more than rank 1, divided by its largest value.
+    """A table in which some rank is examined more often than rank 1, divided by its largest value.
 
     Only ratios of examination matter (Section 5.3), so p_1 is below 1 here and the largest value
     is 1. The last value is used beyond the end. Raises InputError unless the numbers are finite,
@@ -238,12 +238,12 @@ class CurveOptions:
 class AssembledCurve:
     """A curve and how it was obtained.
 
-    curve: for use as propensities. values: its values at ranks 1..K, relative to rank 1. used:
-    ranks whose ratio is precise enough to shape the curve. interpolated: ranks between those.
-    guessed: the other ranks; all but the reference if no other rank is used. fitted: ranks whose
-    value a fit has changed. outside: used ranks, other than the reference, where the fit is outside
-    the 95% interval. known: used ranks whose ratio has a narrow interval (``KNOWN_WELL``), and the
-    reference. notices: sentences for the reader.
+    curve: examination, for use as propensities. values: its values at ranks 1..K, relative to rank
+    1. used: ranks whose ratio is precise enough to shape the curve. interpolated: ranks between
+    those. guessed: the other ranks; all but the reference if no other rank is used. fitted: ranks
+    whose value a fit has changed. outside: used ranks, other than the reference, where the fit is
+    outside the 95% interval. known: used ranks whose ratio has a narrow interval (``KNOWN_WELL``),
+    and the reference. notices: sentences for the reader.
     """
 
     curve: MeasuredCurve
@@ -269,7 +269,7 @@ class AssembledCurve:
 
     @property
     def sentence(self) -> str:
-        """How many ranks are known well and used, and where the guess begins and the fit misses."""
+        """How many ranks are known well and used, and where the guess begins and the fit fails."""
         if not self.outside:
             return self._known_sentence
         return (
@@ -318,7 +318,8 @@ def assemble_curve(
 
     1. (1 - s) ratio_r + s rate_r / rate_reference at each chosen rank with a ratio (Section 7.6);
     2. of these, only ranks whose log value has a standard error of ``LARGEST_ERROR`` or less
-       (`relative_errors`) shape the curve, if there is one besides the reference;
+       (`relative_errors`) shape the curve, if there is such a rank besides the
+       reference;
     3. ranks between used ranks are interpolated, linearly in log rank and log ratio; ranks below
        the last used rank follow the power law of step 4, as in `carried_on`; ranks above the first
        used rank get its value (a rank without data never counts as 0);
@@ -326,9 +327,9 @@ def assemble_curve(
        with weights from the standard errors;
     5. division by the value at rank 1; beyond K the last value is used.
 
-    The curve is not forced to fall where known ranks rise. click_rates: overall rate at each rank
-    [K], needed for smoothing. Raises InputError if no chosen rank besides the reference has a ratio
-    above 0 (the error names the causes), or if smoothing lacks rates.
+    The curve is not forced to fall where values that are known well rise. click_rates: overall rate
+    at each rank [K], needed for smoothing. Raises InputError if no chosen rank besides the
+    reference has a ratio above 0 (the error names the causes), or if smoothing lacks rates.
     """
     chosen = options if options is not None else CurveOptions()
     values, weights = _chosen_ratios(estimate, chosen)
@@ -359,8 +360,8 @@ def assemble_curve(
     full = full / full[0]
     if above:
         notices.append(
-            f"{_ranks(above)}: examined more than rank {first} according to this estimate; left "
-            "unchanged."
+            f"{_ranks(above)}: examined more often than rank {first} according to this estimate; "
+            "left unchanged."
         )
     well = [rank for rank in used if _well(estimate.points[rank - 1], estimate.reference)]
     if blind:
@@ -398,8 +399,8 @@ def _require_ratio(
     if unclicked:
         causes = f"{_ranks(unclicked)}: no clicks, so the ratio is 0. {causes}".rstrip()
     raise InputError(
-        f"No rank can be compared with rank {estimate.reference} by a ratio above 0, so there is "
-        f"no propensity curve. {causes}".rstrip(),
+        f"No other rank's ratio to rank {estimate.reference} is above 0, so there is no "
+        f"propensity curve. {causes}".rstrip(),
         "no_ratio",
     )
 
@@ -450,7 +451,7 @@ def _precise(
         np.where(well, values, np.nan),
         False,
         (
-            f"{_ranks(weak)}: measured on too few clicks (standard error of log ratio above "
+            f"{_ranks(weak)}: measured on too few clicks (standard error of the log ratio above "
             f"{LARGEST_ERROR:g}, or no interval); not used by the curve.",
         ),
     )
@@ -468,7 +469,7 @@ def _filled(between: list[int], beside: list[int], used: list[int]) -> list[str]
     if below := [rank for rank in beside if rank > last]:
         told.append(
             f"{_ranks(below)}: a guess; nothing usable was measured below rank {last}, so the "
-            "curve continues to fall as at the ranks above."
+            "curve continues to fall as it does at the ranks above."
         )
     return told
 

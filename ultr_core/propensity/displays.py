@@ -31,7 +31,7 @@ Numbers = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class DisplayCounts:
-    """One row for each (query, document) pair and rank at which it was shown.
+    """One row for each (query, document) pair at each rank at which it was shown.
 
     query, document: int64 [rows], numbers that identify them; each document belongs to one query.
     rank: int64 [rows] from 1. impressions, clicks: int64 [rows], summed over rankers.

@@ -238,20 +238,19 @@ class Estimator:
     a few words. words: what that does to the estimate, in a sentence or two. expects: cases where
     it is unbiased, or correct up to a factor and a constant: at least one, and all of `CASES` that
     apply; readers see the first. source: where it comes from. numbers: u and v [rows] for a log,
-    given a belief; u does not matter for rows without clicks. worked: propensity, u and v,
-    worked out by hand, of each row of a log with one click at each propensity: 1/2 and at least one
-    other propensity. An estimator that needs a clip also has rows for a second threshold, the
-    fourth number in a row, because many functions of tau agree at a single value; each threshold
-    has a log of its own, with a propensity below that threshold. needs: the fields of the belief
-    that it uses. clips: the thresholds from which validation chooses, more than one only if it
-    needs a clip; ``CLIP_GRID`` is the usual choice. falls: if it is above 0, the threshold is
-    ``falls`` n^(-1/4), at most 1, for a log of n clicks, and nothing is chosen. instead: the
-    estimator used for training if a test shows that the fitted relevance is wrong; None if there is
-    none. asked: whether it is shown with others only on request. over_draws: whether it corrects
-    for lists that leave a document out.
-    normalised: whether its sum is divided by the summed weight instead of by the number of
-    presentations. The result, a mean rank of clicks instead of a risk, orders rankers as the sum
-    itself does, so it is not used for training.
+    given a belief; u does not matter for rows without clicks. worked: for a log with one click at
+    each of several propensities, 1/2 among them, each row's propensity, u and v, worked out by
+    hand. An estimator that needs a clip also has rows for a second threshold, the fourth number in
+    a row, because many functions of tau agree at a single value; each threshold has a log of its
+    own, with a propensity below that threshold. needs: the fields of the belief that it uses.
+    clips: the thresholds from which validation chooses, more than one only if it needs a clip;
+    ``CLIP_GRID`` is the usual choice. falls: if it is above 0, the threshold is ``falls`` n^(-1/4),
+    at most 1, for a log of n clicks, and nothing is chosen. instead: the estimator used for
+    training if a test shows that the fitted relevance is wrong; None if there is none. asked:
+    whether it is shown with others only on request. over_draws: whether it corrects for lists that
+    leave a document out. normalised: whether its sum is divided by the summed weight instead of by
+    the number of presentations. The result, a mean rank of clicked documents instead of a risk,
+    orders rankers as the sum itself does, so it is not used for training.
     """
 
     key: str
@@ -325,7 +324,7 @@ class Estimator:
             # With another threshold it is another factor.
             text += f", at τ = {first.belief.clip:g}" if "clip" in self.needs else ""
         if self.normalised:
-            text += "; as a ratio it is slightly biased, by about 1 / N"
+            text += "; as a ratio, it is slightly biased, by about 1 / N"
         return text
 
     @property

@@ -85,7 +85,7 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
                 words="Every click counts for 1 / the propensity of its rank; correct on average "
                 "if the propensities are correct, every candidate was shown and only relevant "
                 "documents are clicked. Clicks on irrelevant documents change "
-                "it by a factor and a constant that are the same for every ranker.",
+                "the estimate by a factor and a constant that are the same for every ranker.",
                 expects=_INVERSE,
                 source=f"equation (5) of {_PAPER}",
                 numbers=_inverse,
@@ -99,7 +99,7 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
                 counts="a click counts for 1 / propensity, divided by the sum of these weights",
                 words="Like IPS, but divided by the sum of the weights: the mean rank of clicked "
                 "documents, including irrelevant ones. A common factor in the propensities does "
-                "not change it.",
+                "not change the estimate.",
                 expects=_INVERSE,
                 source="Swaminathan and Joachims (NIPS 2015)",
                 numbers=_inverse,

@@ -65,7 +65,7 @@ DIRECT = Estimator(
     "Direct",
     counts="an impression counts as the relevance fitted to the clicks",
     words="Every impression counts as the fitted relevance of its document, and a click "
-    "adds nothing; the estimate is only as good as that fit.",
+    "adds nothing; the estimate is only as good as the fit.",
     expects=(RIGHT_RELEVANCE,),
     source=_SOURCE,
     numbers=_direct,
@@ -82,7 +82,7 @@ def doubly_robust(instead: Estimator) -> Estimator:
         counts="an impression counts as the fitted relevance; a click counts as what "
         "remains after the fit is subtracted, divided by its propensity (at least τ)",
         words="The fitted relevance, corrected by clicks whose propensity is raised to at least "
-        "τ. It has the variance of clipped IPS, but only the bias left by the fit.",
+        "τ. The estimate has the variance of clipped IPS, but only the bias that the fit leaves.",
         expects=(
             RIGHT_CURVE_ABOVE_CLIP,
             RIGHT_RELEVANCE,
@@ -108,8 +108,8 @@ def affine_doubly_robust(instead: Estimator) -> Estimator:
         label="Affine doubly robust",
         counts="an impression counts as the fitted relevance; a click counts as what "
         "remains after the fit and the noise are subtracted, divided by α (at least τ)",
-        words="The fitted relevance, corrected by clicks minus those that noise explains; it is "
-        "also correct if noise depends on the rank.",
+        words="The fitted relevance, corrected by clicks minus those that noise explains; the "
+        "estimate is also correct if noise depends on the rank.",
         expects=(RIGHT_NOISE, RIGHT_NOISE_AND_RELEVANCE, *robust.expects),
         worked=((0.5, 8 / 3, -1 / 3), (0.125, 4.0, 0.1875), (0.125, 2.0, 0.34375, 0.5)),
         needs=(*robust.needs, "noise"),

@@ -139,7 +139,7 @@ class Links:
             ),
             "no_click": (
                 f"no document that links {_it(ranks)} with rank {reference} was clicked at both "
-                "ends",
+                "ranks",
                 f"collect more presentations of documents shown both there and at rank {near}",
             ),
         }[cause]
@@ -175,7 +175,8 @@ class Links:
             )
         raise InputError(
             f"Documents link rank {reference} with {counted(together - 1, 'other rank')}, but none "
-            f"was clicked at both ends, so there is no ratio; collect more presentations{instead}.",
+            "was clicked at both ranks, so there is no ratio; collect more "
+            f"presentations{instead}.",
             "reference_no_click",
         )
 

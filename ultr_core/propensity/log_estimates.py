@@ -44,11 +44,11 @@ IntArray = NDArray[np.int64]
 class LogEstimate:
     """A propensity curve from a log.
 
-    estimate: ratios to the landmark. curve: after smoothing and fitting, relative to rank 1.
-    rates: impressions and clicks at each rank, whatever was shown there. log: the log's sizes.
+    estimate: ratios to the landmark. curve: the result of smoothing and fitting, relative to rank
+    1. rates: impressions and clicks at each rank, whatever was shown there. log: the log's sizes.
     intervals: what the intervals for the ratios treat as independent. notices: sentences about the
-    log, the estimate and the curve. lines: estimates from swaps that show trust bias; None
-    for other methods.
+    log, the estimate and the curve. lines: estimates from swaps that show trust bias; None for
+    other methods.
     """
 
     estimate: PropensityEstimate
@@ -156,9 +156,9 @@ def estimate_by_context(
     pool: contexts that share one curve. Each curve is relative to p_{z,1} = 1, so users are
     assumed to look at rank 1 equally often in every context.
 
-    Raises InputError if the log has no contexts, a context to pool is unknown, or a curve fails or
-    has no well-known rank besides the landmark: the message names the contexts of that curve,
-    because only the reader knows which other contexts have similar users.
+    Raises InputError if the log has no contexts, a context to pool is unknown, or a curve cannot be
+    estimated or has no rank that is known well besides the landmark: the message names the contexts
+    of that curve, because only the reader knows which other contexts have similar users.
     """
     names = log.context_names
     if not names:
@@ -199,8 +199,8 @@ def _too_little(failed: Sequence[tuple[tuple[str, ...], PresentationLog, str]]) 
     noun = "context" if sum(len(group) for group, _, _ in failed) == 1 else "contexts"
     return InputError(
         f"No curve can be estimated for the {noun} {each}: "
-        f"{failed[0][2].removesuffix('.')}. Say which contexts are so alike that they share one "
-        "curve, or leave the rows of these contexts out.",
+        f"{failed[0][2].removesuffix('.')}. Say which contexts are so alike that they can share "
+        "one curve, or leave the rows of these contexts out.",
         "pool_contexts",
     )
 
@@ -218,10 +218,10 @@ def estimate_from_log(
     last_rank: int | None = None,
     options: CurveOptions | None = None,
 ) -> LogEstimate:
-    """Estimate examination at ranks 1..K from a log, by method key or command name.
+    """Estimate examination at ranks 1..K from a log; ``method`` is a key or a command name.
 
     K is the lowest position in the log unless ``last_rank`` is given; rows shown below K are left
-    out and reported, and the curve is extended below the log's lowest position. Overall click
+    out and reported, and if K is below that position, the curve is extended to it. Overall click
     rates, for smoothing, are those of the whole log; for swaps, those of documents at their own
     rank.
 
@@ -254,7 +254,7 @@ def estimate_from_log(
     if log.context_names:
         raise InputError(
             f"The log has the contexts {in_words(log.context_names)}, each with its own curve; "
-            "estimate by context, or say that no column contains contexts.",
+            "estimate the curves by context, or say that no column contains contexts.",
             "contexts",
         )
     log.require_unclicked()
@@ -323,7 +323,7 @@ def _by_session(
         return estimate, chosen.intervals, ()
     if chosen.ratios is None:
         return estimate, chosen.intervals, (
-            f"The log has sessions, but {chosen.label} has {chosen.intervals}: where the same "
+            f"The log has sessions, but {chosen.label} has {chosen.intervals}: if the same "
             "query occurs in a session more than once, these intervals are too narrow. Harvesting "
             "and swaps have intervals by session.",
         )  # fmt: skip

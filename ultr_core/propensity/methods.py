@@ -55,7 +55,7 @@ class PropensityMethod:
     from_swaps: from a landmark swap experiment, called with its counts and bootstrap_seed; it works
     on logs that record swaps. randomised: from its own traffic.
 
-    ratios: only the ratios, [K], NaN where one is missing, for intervals that leave out groups of
+    ratios: only the ratios, [K], NaN where one is missing, for intervals from leaving out groups of
     sessions: called with displays, last_rank and reference, or with the counts of swaps [4, 2, K]
     and reference. None if that would take too long. intervals: what its own intervals treat as
     independent, in words.
@@ -129,7 +129,7 @@ PROPENSITY_METHODS: Mapping[str, PropensityMethod] = MappingProxyType(
                 "swap-pooled",
                 "Landmark swaps, both documents",
                 f"as for landmark swaps: {_POSITION_MODEL}; the document that moved up also counts",
-                "the same data; the second ratio is not in the paper",
+                "the data of landmark swaps, with a ratio that is not in the paper",
                 from_swaps=partial(estimate_swaps, ratio="pooled"),
                 ratios=partial(swap_ratios, ratio="pooled"),
             ),

@@ -96,7 +96,7 @@ class RankEstimate:
 
     @property
     def above_one(self) -> bool:
-        """Whether the rank seems to be examined more than the reference rank."""
+        """Whether the rank seems to be examined more often than the reference rank."""
         return self.value is not None and self.value > 1.0
 
 
@@ -247,7 +247,7 @@ def doubts(points: Sequence[RankEstimate], gaps: Sequence[Gap] = ()) -> tuple[st
     few = [point.rank for point in points if 0 < point.clicks < FEWEST_CLICKS]
     if few:
         notices.append(
-            f"{_having(few)} fewer than {FEWEST_CLICKS} clicks to compare; do not rely on them."
+            f"{_having(few)} fewer than {FEWEST_CLICKS} clicks to compare, too few to rely on."
         )
     notices += [gap.sentence for gap in gaps]
     told = {rank for gap in gaps for rank in gap.ranks}

@@ -98,28 +98,27 @@ class PresentationLog:
     Rows with equal cells form one entry; entries are in the order of query, document and position.
 
     query: numbered from 0. document: query times the number of document names, plus the number of
-    its name, so that a document for two queries counts as two. position: from 1. impressions,
-    clicks: of all its rows. swap: the rank with which the landmark traded places in this
-    presentation, 0 if none was recorded. ranker, context: numbered from 0. propensity: float64
+    the document's name, so that a document for two queries counts as two. position: from 1.
+    impressions, clicks: of all its rows. swap: the rank with which the landmark traded places in
+    this presentation, 0 if none was recorded. ranker, context: numbered from 0. propensity: float64
     [entries] as in the file, NaN if there is none; None without that column. group: of the session,
     or of the presentation if there are no sessions, from 0; None without either. grouped_by:
-    "session" or "presentation", "" if neither is known. above: clicks
-    above in the same presentation, None unless asked for. rows: usable rows of the files.
-    presentations: what is known about them, None if nothing is. repeating: other columns that
-    repeat, if each query was shown once. query_names, document_names, context_names: names by
-    number; no contexts if no column has them. has_swaps: whether the file has a column of swapped
-    ranks. first_position: 0 or 1, as found. format: of the file, in words. columns: column names by
-    meaning. faults: what was left out. notices: one sentence for each thing a reader should know.
-    events: findings about rows that are views and clicks, and about rows that are neither. longer:
-    rows with more columns than the first line names. copies: files with the same content as another
-    file, and the name of that file. contrary: how many clicks have a different position or query
-    from their view, and how many clicks have a view. unused: sentences about columns and options
-    that were not used; "" if there are none. header: names of all columns in the first file.
-    perhaps_sessions: those that may contain sessions, if none was read as sessions and the reader
-    has not said that there are none. perhaps_contexts: those with few values, which may be
-    contexts, if no column was read as contexts and the reader has not said that there are none.
-    ends: for CSV files whose rows are shown documents, the file's name and the query and position
-    of its last row.
+    "session" or "presentation", "" if neither is known. above: clicks above in the same
+    presentation, None unless asked for. rows: usable rows of the files. presentations: what is
+    known about them, None if nothing is. repeating: other columns that repeat, if each query was
+    shown once. query_names, document_names, context_names: names by number; no contexts if no
+    column has them. has_swaps: whether the file has a column of swapped ranks. first_position: 0 or
+    1, as found. format: of the file, in words. columns: column names by meaning. faults: what was
+    left out. notices: one sentence for each thing a reader should know. events: findings about rows
+    that are views and clicks, and about rows that are neither. longer: rows with more columns than
+    the first line names. copies: files with the same content as another file, and the name of that
+    file. contrary: how many clicks have a position or query other than that of their view, and how
+    many clicks have a view. unused: sentences about columns and options that were not used; "" if
+    there are none. header: names of all columns in the first file. perhaps_sessions: those that may
+    contain sessions, if none was read as sessions and the reader has not said that there are none.
+    perhaps_contexts: those with few values, which may be contexts, if no column was read as
+    contexts and the reader has not said that there are none. ends: for CSV files whose rows are
+    shown documents, the file's name and the query and position of its last row.
     """
 
     query: Numbers
@@ -215,7 +214,7 @@ class PresentationLog:
 
     @cached_property
     def pairs(self) -> IntArray:
-        """The distinct numbers in ``document``, in increasing order, one per (query, document)."""
+        """The distinct numbers in ``document``, one per (query, document) pair, in order."""
         return _different(self._shown_at // self.positions.size)
 
     @cached_property
@@ -322,9 +321,9 @@ class PresentationLog:
 
         A row at its presentation's swapped rank shows the landmark document; a row at the landmark
         shows the document that moved up; swapped rank = landmark is the control. A query's list is
-        taken to end at the lowest position at which it was logged; if only the two swapped
+        taken to end at the lowest position logged for it; if only the two swapped
         documents are logged, every list is assumed to be long enough. Raises InputError if the log
-        has no column of swapped ranks, no swap or control presentation, or clicks only.
+        contains no column of swapped ranks, no swap or no control presentation, or only clicks.
         """
         if not self.has_swaps:
             raise InputError(
@@ -341,7 +340,7 @@ class PresentationLog:
                 f"{landmark} with swapped_rank {landmark}."
             )
         if not ((self.swap > 0) & (self.swap != landmark)).any():
-            raise InputError(f"No presentation swapped rank {landmark} with another rank.")
+            raise InputError(f"Rank {landmark} was not swapped with another rank in the log.")
         sums = self.swaps_by_group(landmark, last_rank, np.zeros(self.swap.size, dtype=np.int64))
         swapped, control, moved, unmoved = (Counts(*part) for part in sums[0])
         at_landmark = (self.swap > 0) & (self.position == landmark)

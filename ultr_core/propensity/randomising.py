@@ -58,7 +58,7 @@ def simulate_shuffling(
     sessions: int,
     seed: SeedSequence | int,
 ) -> RandomisedCounts:
-    """Show every list in uniformly random order (Wang et al., SIGIR 2016), event by event.
+    """Show every list in a uniformly random order (Wang et al., SIGIR 2016), event by event.
 
     Clicks at rank r are compared with clicks at rank 1 in the same presentations, those with at
     least r results. Arguments and errors as for `simulate_swaps`, with at most
@@ -126,8 +126,8 @@ def simulate_neighbour_swaps(
     """Swap ranks r - 1 and r with probability 1/2 for r drawn uniformly from 2..K; return counts.
 
     This follows FairPairs (Radlinski and Joachims, 2006). Clicks at rank r are compared with
-    those at r - 1 in the presentations that drew r. Arguments and errors as for `simulate_swaps`;
-    a single rank is also refused.
+    those at r - 1 in the presentations for which r was drawn. Arguments and errors as for
+    `simulate_swaps`; a single rank is also refused.
     """
     sessions, last_rank = checked_sessions(sessions), _two_or_more(last_rank)
     at = documents_at_places(ranks, query_offsets, last_rank)

@@ -48,7 +48,7 @@ class SwapCounts:
 
     landmark: k. swapped: the landmark document, shown at rank r. control: the landmark document at
     k when k was drawn, for queries whose lists are long enough to swap at r: short lists are
-    missing from both sides of a ratio or from neither. moved: the document from rank r, shown at k.
+    missing from both parts of a ratio or from neither. moved: the document from rank r, shown at k.
     unmoved: the document at rank r while other ranks were swapped, for the same queries. sessions:
     presentations. extra_rank_sum: observed mean increase in the sum of ranks (equation 2) per
     presentation; 0 if relevance is unknown.
@@ -190,11 +190,11 @@ def estimate_swaps(
 ) -> PropensityEstimate:
     """p_r / p_k for each rank from a swap experiment.
 
-    "landmark" is the paper's ratio: landmark document at r over landmark document at k. "pooled"
-    adds to both parts of it the click rates of the document that moved up; both documents have the
-    same ratio of expectations under the position model, and clicks on two documents in one
-    presentation are treated as independent. Intervals come from the delta method or,
-    given ``bootstrap_seed``, are percentiles of ``BOOTSTRAP_DRAWS`` resampled experiments.
+    "landmark" is the paper's ratio: the click rate of the landmark document at r over its rate at
+    k. "pooled" adds to both parts the click rates of the document that moved up; both documents
+    have the same ratio of expectations under the position model, and clicks on two documents in one
+    presentation are treated as independent. Intervals come from the delta method or, given
+    ``bootstrap_seed``, are percentiles of ``BOOTSTRAP_DRAWS`` resampled experiments.
 
     Ratios above 1 are kept; ranks that were not swapped with k are missing. Raises InputError if
     the landmark document was never clicked at its own rank, ``ratio`` is neither of the two, or the
@@ -204,8 +204,8 @@ def estimate_swaps(
         raise InputError(f"The ratio must be landmark or pooled, not {in_brief(ratio)}.")
     if counts.swapped.clicks.sum() + counts.control.clicks.sum() == 0:
         raise InputError(
-            "The landmark document was never clicked, either swapped or at its own rank, so there "
-            "is no ratio; collect more presentations or choose a landmark nearer the top.",
+            "The landmark document was never clicked, whether swapped or at its own rank, "
+            "so there is no ratio; collect more presentations or choose a landmark nearer the top.",
             "landmark_clicks",
         )
     if counts.control.clicks[counts.landmark - 1] == 0:
@@ -251,9 +251,8 @@ def _swap_gaps(points: Sequence[RankEstimate], counts: SwapCounts) -> tuple[Gap,
     never = tuple(rank for rank in missing if counts.swapped.impressions[rank - 1] == 0)
     without = tuple(rank for rank in missing if rank not in never)
     found = (
-        Gap("not_linked", never, f"no presentation swapped rank {k} with that rank",
-            f"swap rank {k} with it"),
-        Gap("no_click", without, f"the control has no clicks at rank {k} in lists that reach it",
+        Gap("not_linked", never, f"there were no swaps with rank {k}", "include such swaps"),
+        Gap("no_click", without, f"the control has no clicks at rank {k} in long enough lists",
             "collect more control presentations"),
     )  # fmt: skip
     return tuple(gap for gap in found if gap.ranks)
@@ -356,7 +355,7 @@ def swap_cost(
 def sessions_needed(
     rate_at_rank: float, rate_at_landmark: float, last_rank: int, precision: float
 ) -> int:
-    """Number of presentations at which the 95% interval for p_r / p_k reaches +- ``precision``.
+    """Number of presentations at which the 95% interval for p_r / p_k narrows to +- ``precision``.
 
     The half-width of the interval on the logarithmic scale is log(1 + precision), and each rank
     gets 1/K of the presentations: N = K (1.96 / log(1 + precision))^2 ((1 - a)/a + (1 - b)/b),

@@ -31,7 +31,7 @@ class Targets:
     def of_log(cls, log: ClickLog, numbers: Numbers) -> Targets:
         """The targets of a log, with numbers [rows]: u and v, or propensities.
 
-        Raises InputError if `RowNumbers.on_log` does, and for a log of clicks only.
+        Raises InputError if `RowNumbers.on_log` does, or if the log contains only clicks.
         """
         of_rows = row_numbers(numbers).on_log(log)
         if log.clicks_only:

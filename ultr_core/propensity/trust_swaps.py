@@ -40,9 +40,10 @@ FEWEST_DEVIATIONS = 4.0
 class TrustLines:
     """Slope A and intercept B for each rank, float64 [ranks 1..K], with their standard errors.
 
-    NaN at the landmark's own rank, and if the groups are too similar or one of them was not shown.
-    groups: of sessions, if errors leave out one group at a time; 0 if they take presentations as
-    independent. landmark: the rank whose click rates the lines start from.
+    NaN at the landmark's own rank, and if the two groups of documents are too similar or one of
+    them was not shown. groups: number of groups of sessions, if errors come from leaving out one at
+    a time; 0 if presentations are treated as independent. landmark: the rank whose click rates the
+    lines start from.
     """
 
     slope: FloatArray
@@ -53,7 +54,7 @@ class TrustLines:
     landmark: int = 1
 
     def reach(self, level: float) -> float:
-        """How many standard errors an interval that misses at this level extends to each side."""
+        """How many standard errors an interval extends to each side if it misses at this rate."""
         quantile = 1.0 - level / 2.0
         return float(stdtrit(self.groups - 1, quantile) if self.groups else ndtri(quantile))
 
@@ -64,7 +65,7 @@ class TrustLines:
 
     @property
     def usable(self) -> NDArray[np.bool_]:
-        """Ranks whose line can correct clicks, for which they must rise with relevance."""
+        """Ranks whose line rises with relevance, as it must if it is to correct clicks."""
         return self.known & (self.slope > 0)
 
     @property
@@ -98,7 +99,7 @@ class TrustLines:
             "so noise depends on the rank: the estimated curve is not that of examination, and the "
             "affine correction is needed."
             if trust
-            else "which position bias with constant noise explains."
+            else "which position bias with constant noise can explain."
         )
         said += self._without_lines()
         return Finding(

@@ -42,7 +42,7 @@ class Weights:
     clicks: n, the number of training examples in the sum, as in the C/n of
         Section 6 of Joachims, Swaminathan and Schnabel (2017).
     targets: the same sums per presentation, of either sign, for learners that also learn from
-        impressions without a click; None where it is not known how often documents were shown.
+        impressions without a click; None if it is not known how often documents were shown.
 
     Raises InputError if a value or n cannot be used, or if targets are for other documents.
     """
@@ -66,7 +66,7 @@ class Weights:
         clicks = number_or_nan(self.clicks)
         if not (math.isfinite(clicks) and clicks > 0):
             raise InputError(
-                "The number of training examples must be a number above 0, but it is "
+                "The number of training examples must be above 0, but it is "
                 f"{in_brief(self.clicks)}.",
                 "examples",
             )
@@ -92,10 +92,10 @@ class Weights:
         That adds the same number to every ranking's sum_d a_d rank(d), since the ranks in a query
         always add up to the same number; so no difference in risk changes, and no sum is negative.
         It is the smallest such shift and raises the hinge bound least. Values below 1e-12 times the
-        query's largest a are rounding errors and become 0.
+        query's largest absolute a are rounding errors and become 0.
 
         values a [documents], query_offsets [queries + 1], clicks n; targets are not shifted. Raises
-        InputError as the class does, and for arrays whose shapes do not match.
+        InputError if the class does, or if the shapes of the arrays do not match.
 
         >>> Weights.from_signed([2.0, -1.0, 0.5], query_offsets=[0, 2, 3], clicks=3).values.tolist()
         [3.0, 0.0, 0.0]
@@ -116,16 +116,16 @@ class Weights:
 def weights_of_log(log: ClickLog, numbers: Numbers) -> Weights:
     """What the learner sees of a log: for each document, the sum of u clicks + v impressions.
 
-    If v is not 0, the smallest sum of each query is subtracted
-    (`Weights.from_signed`); without v, sums are never negative and are unchanged. n is always the
-    number of clicks. numbers [rows]: u and v, or propensities. Raises InputError for a log without
-    clicks, and if `RowNumbers.on_log` does.
+    If v is not 0, the smallest sum of each query is subtracted (`Weights.from_signed`); without v,
+    sums are never negative and are unchanged. n is always the number of clicks. numbers [rows]: u
+    and v, or propensities. Raises InputError if the log has no clicks, or if `RowNumbers.on_log`
+    does.
     """
     of_rows = row_numbers(numbers).on_log(log)
     if log.total_clicks == 0:
         raise InputError(
             f"There are no clicks in {counted(log.query_draws, 'presentation')}; learning needs at "
-            "least one."
+            "least one click."
         )
     values = log.sum_by_document(log.clicks * of_rows.u)
     if of_rows.counts_impressions:
@@ -293,7 +293,7 @@ def clipping_effect(log: ClickLog, estimator: Estimator, belief: Belief) -> Clip
     """Count the clicks and the weight that ``belief.clip`` changes, compared with tau = 0.
 
     Both weights are the estimator's own u: 1 / max(tau, p) against 1 / p for the clipped estimator,
-    and its own formula for any other estimator. Raises InputError if `Estimator.weigh` does, for a
+    and its own formula for any other estimator. Raises InputError if `Estimator.weigh` does: for a
     click without a finite u even at the threshold.
     """
     u = estimator.weigh(log, belief).on_log(log).u

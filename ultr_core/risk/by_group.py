@@ -70,9 +70,8 @@ def estimates_by_group(
 ) -> GroupEstimates:
     """Estimates for several rankers by a delete-one-group jackknife over groups of sessions.
 
-    With A_g the sum over the rows in group g of rank(d | S) (u clicks + v impressions), and B_g the
-    presentations of the group, or, if the estimator is normalised, its summed
-    u clicks + v impressions:
+    With A_g the sum over the rows in group g of rank(d | S) (u clicks + v impressions), and B_g its
+    number of presentations or, if the estimator is normalised, its sum of u clicks + v impressions:
 
         value = A / B,   A = sum_g A_g,   B = sum_g B_g
         value_g = (A - A_g) / (B - B_g)
@@ -85,13 +84,13 @@ def estimates_by_group(
     Intervals are the `difference_ends` of two sums, over ranks above 0 (for a normalised estimator:
     above its value) and over the others, where the largest draw is the largest excess of a group
     over the mean; their distances from the value are stretched by t / 1.96, where t is Student's t
-    with G - 1 degrees of freedom. If impressions count (v other than 0), they are value -+ t
-    standard errors. There is no interval if there are too few clicks or fewer than
+    with G - 1 degrees of freedom. If impressions count (v other than 0), intervals are value
+    -+ t standard errors. There is no interval if there are too few clicks or fewer than
     ``FEWEST_GROUPS`` groups.
 
     ranks [rankers, documents] of any sign, so that the differences between two rankers' ranks give
-    the rankers' difference in value; numbers [rows] as in `estimate_risks`. Raises InputError as
-    `estimate_risks` does, and if the sum B without some group is not above 0.
+    the rankers' difference in value; numbers [rows] as in `estimate_risks`. Raises InputError if
+    `estimate_risks` does, or if the sum B without some group is not above 0.
 
     Measured coverage of its 95% intervals: ``docs/intervals.md``.
     """

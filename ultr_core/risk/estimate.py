@@ -186,8 +186,8 @@ def interval_over_draws(values: Sequence[float] | NDArray[np.float64]) -> Estima
 
     value = mean, standard_error = s / sqrt(n), interval = value -+ t_{n-1} standard errors.
     A single draw has no interval: standard_error is 0 and low = high = value.
-    values [draws]. Raises InputError if there are no values, a value is not finite, or they are so
-    far apart that the interval is not finite.
+    values [draws]. Raises InputError if there are no values, a value is not finite, or the values
+    are so far apart that the interval is not finite.
     """
     draws = real_numbers(values, "Draws").astype(np.float64)
     if draws.ndim != 1 or draws.size == 0 or not np.all(np.isfinite(draws)):

@@ -99,7 +99,7 @@ def estimate_differences(log: ClickLog, differences: ArrayLike, numbers: Numbers
     """Differences in risk between several pairs of rankers; risk is linear in the ranks.
 
     differences [pairs, documents] of their ranks, of any sign; numbers [rows of the log]. Intervals
-    are `difference_ends` of the documents that the first ranker ranks lower and those it ranks
+    are `difference_ends` of the documents that the first ranker ranks lower and of those it ranks
     higher. Raises InputError if `estimate_risks` does.
     """
     places = places_of_rankers(differences, log.n_documents, least=-np.inf)
@@ -231,7 +231,7 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Est
     if log.total_clicks == 0:
         raise InputError(
             f"There are no clicks in {counted(log.query_draws, 'presentation')}; a self-normalised "
-            "estimate needs at least one."
+            "estimate needs at least one click."
         )
     if not summed > 0:
         raise InputError(
@@ -256,7 +256,7 @@ def estimate_mean_rank(log: ClickLog, ranks: ArrayLike, numbers: Numbers) -> Est
 
 
 def estimate_by(estimator: Estimator, log: ClickLog, ranks: ArrayLike, belief: Belief) -> Estimate:
-    """A ranker's risk by one of ``ESTIMATORS``, or its mean rank if the estimator is normalised.
+    """A ranker's risk, estimated by ``estimator``, or a mean rank if the estimator is normalised.
 
     ranks [documents] under the ranker to be judged; belief: what the estimator is given. For
     a `GroupedLog`, the interval comes from groups of sessions. Raises InputError as
@@ -272,7 +272,7 @@ def estimate_by(estimator: Estimator, log: ClickLog, ranks: ArrayLike, belief: B
 def difference_by(
     estimator: Estimator, log: ClickLog, differences: ArrayLike, belief: Belief
 ) -> Estimate:
-    """Risk of one ranker minus that of another, by one of ``ESTIMATORS`` that is not normalised.
+    """Estimated risk of one ranker minus that of another; ``estimator`` must not be normalised.
 
     differences [documents] of their ranks. For a `GroupedLog`, the interval comes from groups of
     sessions. Raises InputError if `estimate_difference` does.
@@ -481,8 +481,8 @@ def _dependent(log: ClickLog) -> str:
     if log.context_is_given or not log.context.any():
         return ""
     return (
-        "no interval: clicks in one presentation depend on each other if rows are counted by the "
-        "number of clicks above; give a GroupedLog of groups of presentations"
+        "no interval: in a log counted by the number of clicks above, clicks in one presentation "
+        "depend on each other; give a GroupedLog of groups of presentations"
     )
 
 

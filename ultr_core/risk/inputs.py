@@ -54,8 +54,8 @@ def checked_places(ranks: ArrayLike, documents: int, *, least: float = 1) -> NDA
     places = real_numbers(ranks, "Ranks")
     if places.shape[-1:] != (documents,):
         raise InputError(
-            f"The ranks have shape {places.shape} for {counted(documents, 'document')}; the last "
-            f"axis must agree."
+            f"The ranks have the shape {places.shape} for {counted(documents, 'document')}; the "
+            "last axis must have one entry for each."
         )
     require_finite(places, "rank")
     if places.size and places.min() < least:

@@ -154,7 +154,7 @@ def too_few_telling(log: ClickLog, numbers: Numbers, differences: FloatArray) ->
 
     Clicks on documents that both rankers put at the same rank say nothing; other clicks count
     for x = u |difference|. They must be worth ``FEWEST_TELLING`` equally weighted clicks;
-    they are worth (sum of x)^2 / sum of x^2 over clicks. Without such a click, the difference is
+    they are worth (sum of x)^2 / sum of x^2 over clicks. Without these clicks, the difference is
     0, and there is nothing to decide. differences [documents] of ranks; numbers [rows].
     """
     u = np.where(log.clicks > 0, row_numbers(numbers).u, 0.0)

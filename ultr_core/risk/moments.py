@@ -116,7 +116,7 @@ def variance_of_delta(
     """Variance of the contribution of one presentation of each query, float64 [..., queries].
 
     Var[Delta_hat | x] = sum_d rank(d | S)^2 u_d^2 pi_d (1 - pi_d), for any v; without noise and
-    with the true propensities, it is sum_d rank^2 r (1 - p) / p. Raises InputError where pi > 0
+    with the true propensities, it is sum_d rank^2 r (1 - p) / p. Raises InputError if pi > 0
     but q = 0.
     """
     spread = _spread(checked_probabilities(click_probability), numbers)
@@ -154,7 +154,7 @@ def expected_risk(
 def expected_contribution(click_probability: ArrayLike, numbers: Numbers) -> FloatArray:
     """u pi + v of each document, float64 [documents]: what its rank is multiplied by on average.
 
-    Raises InputError where pi > 0 but q = 0, and for a pi outside [0, 1].
+    Raises InputError if pi > 0 but q = 0, or if a pi lies outside [0, 1].
     """
     given = row_numbers(numbers)
     of_clicks = _times_u(checked_probabilities(click_probability), given)

@@ -113,7 +113,7 @@ class ClickLog:
         columns = (self.document, self.rank, self.impressions, self.clicks, self.context)
         if len({column.shape for column in columns}) > 1 or self.document.ndim != 1:
             raise InputError(
-                "The columns of a click log must be lists of numbers of equal length.",
+                "The columns of a click log must be equally long lists of numbers.",
                 "equal_lengths",
             )
         whole = whole_or_none(query_draws)

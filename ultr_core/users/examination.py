@@ -82,7 +82,7 @@ class PowerLaw:
             )
 
     def at(self, ranks: ArrayLike) -> FloatArray:
-        """Examination probability (1 / rank)^eta at each rank, float64, shape of ``ranks``."""
+        """Probability (1 / rank)^eta at each rank, float64 with the shape of ``ranks``."""
         array = checked_ranks(ranks)
         # One power per rank that exists, not one per document.
         longest = int(array.max()) if array.size else 1
@@ -102,8 +102,8 @@ class TableCurve:
 
     Section 7.6 of the paper uses p_r = p_21 for r > 21. ``values`` are the numbers for ranks
     1, 2, ... as given, e.g. click-through rates or ratios; they are normalised to p_1 = 1.
-    Raises InputError if they are empty, negative or not finite, if the first is 0, or if a later
-    number exceeds the first (a probability above 1).
+    Raises InputError if there are none, if one is negative or not finite, if the first is 0, or if
+    a later number exceeds the first (a probability above 1).
 
     >>> TableCurve((1.0, 0.6, 0.3)).at([1, 3, 50]).tolist()
     [1.0, 0.3, 0.3]
@@ -136,13 +136,13 @@ class TableCurve:
         object.__setattr__(self, "values", normalised)
 
     def at(self, ranks: ArrayLike) -> FloatArray:
-        """Examination probability at each rank, float64, shape of ``ranks``."""
+        """Examination probability at each rank, float64 with the shape of ``ranks``."""
         return looked_up(np.array(self.values), checked_ranks(ranks))
 
     def describe(self) -> str:
         """Describe the curve by its length and its last value."""
         ranks = counted(len(self.values), "rank")
-        return f"table of {ranks}, {self.values[-1]:.3g} from the last rank on"
+        return f"table of {ranks}, {self.values[-1]:.3g} from the last rank down"
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ class Cutoff:
             )
 
     def at(self, ranks: ArrayLike) -> FloatArray:
-        """Examination probability at each rank, float64, shape of ``ranks``."""
+        """Examination probability at each rank, float64 with the shape of ``ranks``."""
         examined = self.curve.at(ranks)
         return np.where(np.asarray(ranks) <= self.k, examined, 0.0)
 

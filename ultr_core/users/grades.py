@@ -21,7 +21,7 @@ def degree_of_relevance(grades: ArrayLike, highest: int | None = None) -> NDArra
     risk, the mean over queries of sum_d rank(d) (2^g - 1) / (2^G - 1).
 
     grades [documents], from 0. highest: G, by default the highest grade that occurs. Raises
-    InputError for grades that are not whole numbers from 0 to G, and unless G is from 1 to
+    InputError unless the grades are whole numbers from 0 to G, and G is from 1 to
     ``HIGHEST_GRADE``.
 
     >>> degree_of_relevance([0, 1, 2, 4]).round(3).tolist()

@@ -183,10 +183,10 @@ def simulate_leaving(
     count is the quantile at a fixed uniform number, as in `simulate_counts`.
 
     relevance, ranks [documents] as presented, query_offsets [queries + 1]. Rows have the number
-    of clicks above as context; their impressions include those of users who had left, since a log
-    does not show who left. The same seed gives the same log, and draws the same queries as in
-    `simulate_counts`.
-    Raises InputError if `simulate_counts` does, and if the ranks of a query are not 1, 2, ..., m.
+    of clicks above as their context; their impressions include those of users who had left, since a
+    log does not show who left. The same seed gives the same log, with the same queries as
+    `simulate_counts`. Raises InputError if `simulate_counts` does, or if the ranks of a query are
+    not 1, 2, ..., m.
     """
     clicking = users.at_first.click_probability(relevance, ranks)
     steps = by_rank(ranks, query_offsets)
@@ -257,8 +257,8 @@ def count_by_clicks_above(
     """Make a log from presentations and clicks; a row's context is the number of clicks above it.
 
     sessions: the query of each presentation, and the presentation and document of each click;
-    ranks [documents] as presented, query_offsets [queries + 1]. Raises InputError for a document
-    clicked twice in the same presentation, and if `by_rank` does.
+    ranks [documents] as presented, query_offsets [queries + 1]. Raises InputError if a
+    document is clicked twice in the same presentation, or if `by_rank` does.
 
     >>> sessions = Sessions(np.array([0, 0]), np.array([0, 0, 1]), np.array([0, 1, 1]))
     >>> log = count_by_clicks_above(sessions, ranks=[1, 2], query_offsets=[0, 2])

@@ -54,7 +54,7 @@ USERS: Mapping[str, Users] = MappingProxyType(
             Users(
                 "trust-mild",
                 "Trust bias, mild",
-                "Users click on irrelevant documents more often the higher up they are shown: "
+                "Users click on irrelevant documents more often the higher up these are shown: "
                 "θ = 0.35/k + 0.65/(1 + 0.05(k − 1)), ε₊ = 1/(1 + 0.005(k − 1)) and ε₋ = 0.65/k at "
                 f"rank k. {_OWN}",
                 lambda *_: TrustBiasModel.published(200),
@@ -64,7 +64,7 @@ USERS: Mapping[str, Users] = MappingProxyType(
             Users(
                 "trust-steep",
                 "Trust bias, steep",
-                "Users click on irrelevant documents more often the higher up they are shown: "
+                "Users click on irrelevant documents more often the higher up these are shown: "
                 "θ = 1/k, "
                 f"ε₊ = 0.98 − (k − 1)/100, at least 0.5, and ε₋ = 0.65/k at rank k. {_OWN}",
                 lambda *_: TrustBiasModel.steep(200),
@@ -74,7 +74,7 @@ USERS: Mapping[str, Users] = MappingProxyType(
             Users(
                 "leaving",
                 "Leaving after a click",
-                "They examine and click as users with position bias do, but after each click they "
+                "Users examine ranks and click as with position bias, but after each click they "
                 "continue with probability λ and otherwise leave. The users' curve is set by η or "
                 "given; their noise is set by ε₊ and ε₋. IPS divides by the curve for η′ or the "
                 "learner's curve, and does not know λ; hindsight divides by λʰ as well.",

@@ -262,7 +262,7 @@ class Sessions:
     """Every event in a simulated log, in order.
 
     query: int32 [N], the query of each presentation.
-    click_draw: int64 [n], the presentation (0 to N - 1) in which each click happened, increasing.
+    click_draw: int64 [n], in increasing order, the presentation (0 to N - 1) of each click.
     click_document: int64 [n], the corpus row that was clicked.
     """
 

@@ -1,1 +1,1 @@
-"""The paper's derivations, each a function that takes a small world and returns the lines."""
+"""The paper's derivations, each a function that takes a small world and returns its lines."""

@@ -50,7 +50,7 @@ def ips_unbiased(ways: Ways) -> Walk:
         r"\sum_{d\in y}\frac{Q(d)\,\mathrm{rank}(d|y)\,r(d)}{Q(d)}",
         "A document is observed with probability Q(d), and its weight is 1/Q(d).",
         dot(times(q, world.inverse), relevant_ranks),
-        assumes="Q(d) is its true probability and depends only on what is known",
+        assumes="Q(d) is the true probability, and depends only on what is known",
     )
     write.line(
         r"\sum_{d\in y}\mathrm{rank}(d|y)\,r(d)",
@@ -114,7 +114,7 @@ def risk_converges(ways: Ways) -> Walk:
     )
     write.line(
         r"\sum_d\mathrm{rank}(d|S)^2\,r(d)\,\frac{1-Q(d)}{Q(d)}",
-        "The paper does not state it; it is finite because Q is bounded away from 0.",
+        "The paper does not state this variance, which is finite because Q is bounded away from 0.",
         spread(q, weights),
         assumes="independent examinations with the true propensities",
     )

@@ -94,7 +94,7 @@ def noise_keeps_order(ways: Ways) -> Walk:
     )
     write.line(
         r"R(S_1)-R(S_2)",
-        "The difference between the true risks, equation (2): the same sign as at the top.",
+        "The difference between the true risks, equation (2), has the same sign as the top line.",
         query.loss(query.new) - query.loss(query.other),
     )
     return write.walk()
@@ -182,8 +182,8 @@ def trust_correction(ways: Ways) -> Walk:
     )
     write.line(
         r"\sum_d\mathrm{rank}(d|S)\,r(d)=\Delta",
-        "Clicks are an affine function of relevance, P(c = 1) = α r + β, so the loss is "
-        "recovered: noise and trust bias are gone.",
+        "The click probability is an affine function of relevance, P(c = 1) = α r + β, so the loss "
+        "is recovered: noise and trust bias are gone.",
         query.loss(query.new),
         assumes="the affine click model with known, positive α and known β",
     )
@@ -217,7 +217,7 @@ def swap_ratio(ways: Ways) -> Walk:
     moved = _click_rate(ways, document, swapped)
     write.line(
         r"P(c(d')=1\,|\,\text{no swap})",
-        f"Click rate of a document relevant to {SHARE_RELEVANT} of users, at rank {LANDMARK}.",
+        f"Click rate, at rank {LANDMARK}, of a document relevant to {SHARE_RELEVANT} of users.",
         plain,
         "",
     )

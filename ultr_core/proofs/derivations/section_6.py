@@ -45,7 +45,7 @@ def hinge_chain(ways: Ways) -> Walk:
     slack = [Fraction(math.ceil(h)) for h in hinge]
     write.line(
         r"\mathbb E\Big[\sum_{j:\,c(d_j)=1}\frac{\mathrm{rank}(d_j|S)-1}{q_j}\Big]",
-        "The weighted risk minus the constant that no ranker changes.",
+        "The weighted risk minus a constant, which is the same for every ranker.",
         ways.mean(times([rank - 1 for rank in world.query.new], inverse)),
         "",
     )
