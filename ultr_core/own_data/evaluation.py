@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any
@@ -310,9 +310,15 @@ SHOWN_CLIP = 0.1
 """The threshold of all estimates beside it that have one, where none is asked for."""
 
 
-def default_judge(log: ClickLog, curve: ExaminationCurve, clip: float | None = None) -> Judge:
+def default_judge(
+    log: ClickLog,
+    curve: ExaminationCurve,
+    clip: float | None = None,
+    *,
+    name_of: Callable[[int], str] | None = None,
+) -> Judge:
     """The judge of every verdict where none is asked for: `default_estimator`."""
-    estimator, told = default_estimator(log, curve, clip)
+    estimator, told = default_estimator(log, curve, clip, name_of=name_of)
     return Judge(estimator, Belief(curve, clip or 0.0), told)
 
 
@@ -393,7 +399,7 @@ def judge_by(
         require_covered(log, curve)
         return Judge(_HINDSIGHT, Belief(curve, continuation=continuation), refits=again)
     if not method:
-        return default_judge(log, curve, clip)
+        return default_judge(log, curve, clip, name_of=corpus.name_of_document)
     asked = method_of_key(method)
     check_clip(ESTIMATORS[method], clip)
     require_covered(log, curve)
@@ -405,7 +411,7 @@ def judge_by(
     known = informed_on_all(asked, shown, Belief(curve))
     judge = ESTIMATORS[known.estimator]
     if known.test is not None and known.test.rejected:
-        instead = default_judge(log, known.belief.curve, clip)
+        instead = default_judge(log, known.belief.curve, clip, name_of=corpus.name_of_document)
         threshold, used = instead.belief.clip, instead.label
         told = f"{known.test.finding.sentence} The verdict uses {used}."
         belief = replace(known.belief, clip=threshold)
@@ -483,7 +489,13 @@ def evaluate_ranker(
         log.query_draws,
         threshold,
         tied_groups(values, corpus.query_offsets).tied,
-        unshown_candidates(log, judge.belief.curve, sees=judge.sees, rankers={name: ranks}),
+        unshown_candidates(
+            log,
+            judge.belief.curve,
+            sees=judge.sees,
+            rankers={name: ranks},
+            name_of=corpus.name_of_document,
+        ),
         (
             *notices,
             *judge.notices,
