@@ -51,6 +51,7 @@ from ultr_core.own_data.fitting import (
     require_continuation,
     with_never_shown,
 )
+from ultr_core.own_data.graded import ClicksByGrade, clicks_by_grade
 from ultr_core.own_data.refits import Refits
 from ultr_core.propensity import (
     ESTIMATORS,
@@ -133,7 +134,8 @@ class TrueQuality:
     often as users ask them, of which the log is a sample, so that their intervals include the draw
     of queries and are wider than this risk needs. graded_risk_of_log: the same with (2^grade - 1) /
     (2^G - 1) as relevance, which clicks by grade estimate; None if a grade is above
-    ``HIGHEST_GRADE``. mean_rank: over all relevant documents, each once. ndcg: at ``NDCG_CUTOFF``,
+    ``HIGHEST_GRADE``. clicks: which of the two these clicks estimate; None if that is unknown.
+    mean_rank: over all relevant documents, each once. ndcg: at ``NDCG_CUTOFF``,
     gain 2^grade - 1, with its rule. measures: others, by the names that ``ir_measures`` uses.
     relevant_grade: the grade from which on a document is relevant; queries_without_relevant: count
     0 in the risk.
@@ -148,6 +150,18 @@ class TrueQuality:
     queries: int
     measures: Mapping[Measure, Measured] = field(default_factory=dict)
     graded_risk_of_log: float | None = None
+    clicks: ClicksByGrade | None = None
+
+    @property
+    def by_grade(self) -> bool:
+        """Whether clicks follow the grades, so that estimates are of ``graded_risk_of_log``."""
+        return self.clicks is not None and self.clicks.graded
+
+    @property
+    def estimated(self) -> float:
+        """The risk that weighted clicks estimate, queries counted as in the log."""
+        graded = self.graded_risk_of_log
+        return graded if graded is not None and self.by_grade else self.risk_of_log
 
     @property
     def rule(self) -> str:
@@ -165,6 +179,8 @@ class TrueQuality:
             "risk": self.risk,
             "risk_of_log": self.risk_of_log,
             "graded_risk_of_log": self.graded_risk_of_log,
+            "clicks_by_grade": self.by_grade,
+            "estimated_risk": self.estimated,
             "mean_rank": self.mean_rank,
             f"ndcg@{NDCG_CUTOFF}": self.ndcg.value,
             "ndcg_rule": self.ndcg.rule,
@@ -227,7 +243,9 @@ class Evaluation:
         labels: dict[str, list[str]] = {}
         for report in self.risks:
             labels.setdefault(report.assumes, []).append(report.label)
-        told = (f"{_listed(names)}: {assumed}." for assumed, names in labels.items())
+        told = [f"{_listed(names)}: {assumed}." for assumed, names in labels.items()]
+        if self.true is not None and self.true.by_grade and self.true.clicks is not None:
+            told.append(self.true.clicks.sentence)
         others = "All" if self.continuation is None else "All others"
         return (*told, f"{others}: {NOBODY_LEAVES}.")
 
@@ -243,7 +261,10 @@ class Evaluation:
             f"({estimate.interval_words()})."
         )
         if self.true is not None:
-            text += f" From the grades, it is {self.true.risk_of_log:.3f} on the logged queries"
+            what = "it is"
+            if self.true.by_grade:
+                what = "the risk with (2^grade − 1)/(2^G − 1) as relevance, which clicks follow, is"
+            text += f" From the grades, {what} {self.true.estimated:.3f} on the logged queries"
             also = "; the interval also allows for the random choice of queries"
             text += "." if estimate.no_interval else f"{also}."
         left_out = self.unshown.finding().sentence if self.unshown.what else ""
@@ -464,7 +485,9 @@ def evaluate_ranker(
     threshold = SHOWN_CLIP if clip is None else clip
     require_covered(log, curve)
     ranks = expected_ranks(values, corpus.query_offsets)
-    true, notices = _true_quality(corpus, log, values, ranks, relevant_grade)
+    # Which documents users below a click have seen is not known by rank.
+    told_by = None if judge.continuation is not None else judge.belief.curve
+    true, notices = _true_quality(corpus, log, values, ranks, relevant_grade, told_by)
     if true is not None:
         asked = usual_measures(true.relevant_grade) if measures is None else measures
         found = {
@@ -546,6 +569,7 @@ def _true_quality(
     scores: NDArray[np.float64],
     ranks: NDArray[np.float64],
     wanted: int,
+    curve: ExaminationCurve | None,
 ) -> tuple[TrueQuality | None, tuple[str, ...]]:
     if corpus.max_grade == 0:
         return None, ("Every grade in the corpus is 0, so there is no true risk to compare with.",)
@@ -557,8 +581,10 @@ def _true_quality(
         return float(by_query @ draws) / max(int(draws.sum()), 1)
 
     of_query = query_sums(ranks * relevance, corpus.query_offsets)
-    graded = None
+    graded = clicks = None
     if corpus.max_grade <= HIGHEST_GRADE:
+        if curve is not None and log.total_clicks:
+            clicks = clicks_by_grade(log, curve, corpus.grades, threshold)
         degree = degree_of_relevance(corpus.grades)
         graded = of_log(query_sums(ranks * degree, corpus.query_offsets))
     quality = TrueQuality(
@@ -570,6 +596,7 @@ def _true_quality(
         queries_without_relevant=empty_queries(relevance, corpus.query_offsets),
         queries=corpus.n_queries,
         graded_risk_of_log=graded,
+        clicks=clicks,
     )
     return quality, () if notice is None else (notice,)
 
@@ -843,7 +870,7 @@ def truth_sentence(found: Evaluation) -> str:
     """Which intervals hold the true risk of the logged queries; "" without grades or intervals."""
     if found.true is None:
         return ""
-    truth = found.true.risk_of_log
+    truth = found.true.estimated
     holds: list[str] = []
     misses: list[str] = []
     for report in found.risks:

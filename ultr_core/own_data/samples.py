@@ -39,6 +39,7 @@ from ultr_core.users import (
     ClickLog,
     LeavingUsers,
     PowerLaw,
+    TrustBiasModel,
     degree_of_relevance,
     simulate_counts,
     simulate_leaving,
@@ -191,6 +192,8 @@ def simulate_own_log(
             events.append(happened)
         logs.append(log)
     notices = [] if notice is None else [notice]
+    if by_grade and isinstance(users, TrustBiasModel):
+        notices.append(_TRUST_BY_GRADE)
     if rankers > 1 and isinstance(users, LeavingUsers):
         notices.append(_LISTS_OF_LEAVING.format(rankers=rankers))
     return OwnClicks(
@@ -283,6 +286,11 @@ _LISTS_OF_LEAVING = (
     "Each of the {rankers} rankers shows one fixed list for a query; lists that change from "
     "presentation to presentation are not simulated with users who leave. To estimate λ from this "
     "log, give each list its own query."
+)
+_TRUST_BY_GRADE = (
+    "A document with grade g at rank k is clicked with probability α_k (2^g − 1)/(2^G − 1) + β_k, "
+    "where G is the highest grade. The log contains neither examination nor α and β; only a log "
+    "with swaps allows them to be estimated, up to a scale."
 )
 _LOGGING_RANKERS = 2  # so that documents change ranks and examination can be harvested
 
