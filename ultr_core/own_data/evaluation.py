@@ -39,7 +39,7 @@ from ultr_core.own_data.agreement import (
     shown_ranks,
     warned,
 )
-from ultr_core.own_data.continued import Continued
+from ultr_core.own_data.continued import Continued, against_log
 from ultr_core.own_data.fitting import (
     DEFAULT_METHOD,
     NOBODY_LEAVES,
@@ -349,7 +349,8 @@ class Judge:
 
     notices: sentences where a test rejected the fit, so that another estimator judges. log: with
     candidates that were never shown, where these count as well. refits: for intervals that know of
-    the noise of the fit; not by session.
+    the noise of the fit; not by session. contradicted: why the log contradicts the belief, in which
+    case nothing is estimated by it; "" if it does not.
     """
 
     estimator: Estimator
@@ -357,6 +358,7 @@ class Judge:
     notices: tuple[str, ...] = ()
     log: ClickLog | None = None
     refits: Refits | Continued | None = None
+    contradicted: str = ""
 
     @property
     def label(self) -> str:
@@ -403,14 +405,15 @@ def judge_by(
     fitted relevance, `default_judge` judges: what trains in its place may be biased. logger_scores:
     as in `fit_from_log`. continuation: lambda of users who leave after a click; hindsight
     propensities judge then, and intervals leave out groups of a `GroupedLog`; if lambda was
-    estimated from the log, they allow for its noise. Raises InputError for
+    estimated from the log, they allow for its noise; if the log contradicts it, there is no
+    estimate. Raises InputError for
     a clip outside (0, 1] or for an estimator that has none, and if `fit_from_log`
     does.
     """
     require_log(log)
     scores = logger_feature(ESTIMATORS[method or JUDGE.key], corpus, logger_scores)
     if continuation is not None:
-        again = None
+        again, contradicted = None, ""
         if isinstance(continuation, ContinuationEstimate):
             if isinstance(log, GroupedLog):
                 again = Continued.of(log, curve)
@@ -418,7 +421,11 @@ def judge_by(
         require_continuation(continuation, method, log)
         check_clip(_HINDSIGHT, clip)
         require_covered(log, curve)
-        return Judge(_HINDSIGHT, Belief(curve, continuation=continuation), refits=again)
+        if again is None:
+            held = against_log(continuation, log)
+            contradicted = "".join(found.sentence for found in held if found.severity == "stop")
+        belief = Belief(curve, continuation=continuation)
+        return Judge(_HINDSIGHT, belief, refits=again, contradicted=contradicted)
     if not method:
         return default_judge(log, curve, clip, name_of=corpus.name_of_document)
     asked = method_of_key(method)
@@ -547,6 +554,8 @@ def _report(
     # Without clicks every sum is 0 with an interval of 0, which is no finding.
     if log.total_clicks == 0:
         return RiskReport(estimator.key, label, scale, None, no_click(log), normalised)
+    if judge.contradicted:
+        return RiskReport(estimator.key, label, scale, None, judge.contradicted, normalised)
     try:
         found = judge.risk(log, ranks)
     except InputError as error:
@@ -779,8 +788,7 @@ def _difference(
     label = judge.label
     judged = {names[0]: ranks} if others is None else dict(zip(names, (ranks, others), strict=True))
     unshown = unshown_candidates(log, judge.belief.curve, sees=judge.sees, rankers=judged)
-    if log.total_clicks == 0:
-        reason = no_click(log)
+    if reason := no_click(log) if log.total_clicks == 0 else judge.contradicted:
         return RankerDifference(
             *names, None, unshown, f"{reason[:1].lower()}{reason[1:]}", judge=label
         )
