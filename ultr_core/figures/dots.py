@@ -326,7 +326,7 @@ def evidence_figure(found: Evaluation, *, theme: Theme = "light") -> Figure:
     if not known:
         raise InputError("There is no estimate to draw.", "no_estimate")
     rows = [_risk(report, risk) for report, risk in known]
-    level = None if found.true is None else found.true.risk_of_log
+    level = None if found.true is None else found.true.estimated
     told = "; ".join(
         f"{report.label} {risk.value:.2f} ({risk.interval_text(2)})" for report, risk in known
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 from ultr_core.errors import InputError, named, number_in_text, quoted
 from ultr_core.files.disk import read_text, writing
 from ultr_core.files.kinds import expecting
-from ultr_core.files.log_columns import whole_name
+from ultr_core.files.log_columns import whole_context
 from ultr_core.files.tables import DELIMITERS, table_rows
 from ultr_core.limits import CONTEXTS, CURVE_RANKS
 from ultr_core.propensity.curves import RelativeCurve, table_curve
@@ -85,7 +85,7 @@ def parse_context_values(text: str, name: str = "the curve") -> dict[str, list[f
     place = _column(header, (CONTEXT_NAME,), name)
     by_name: dict[str, list[tuple[int, list[str]]]] = {}
     for number, cells in rows:
-        context = whole_name(cells[place].strip()) if len(cells) > place else ""
+        context = whole_context(cells[place].strip()) if len(cells) > place else ""
         own = by_name.setdefault(context, [first])
         if len(by_name) > CONTEXTS.most:
             raise CONTEXTS.exceeded(name)

@@ -260,6 +260,15 @@ def whole_name(text: str) -> str:
     return found[1] if found else text
 
 
+def whole_context(text: str) -> str:
+    """A context as it is written: a whole number with its sign, as in `whole_name`.
+
+    >>> whole_context("-1.0"), whole_context("desk 1.0")
+    ('-1', 'desk 1.0')
+    """
+    return f"-{whole_name(text[1:])}" if text.startswith("-") else whole_name(text)
+
+
 _WHOLE_NAME = re.compile(r"([0-9]+)\.0+")
 
 

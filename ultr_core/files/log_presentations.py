@@ -512,8 +512,8 @@ def _changes(relation: Relation, shown: str, whole: str) -> tuple[int, tuple[str
     """Presentations of the sample with two contexts: how many; id and contexts of the first."""
     if whole != "p" or "k_context" not in shown:
         return 0, ()
-    # As `whole_name` reads names.
-    context = "regexp_replace(trim(k_context), '^([0-9]+)\\.0+$', '\\1')"
+    # As `whole_context` reads them.
+    context = "regexp_replace(trim(k_context), '^(-?[0-9]+)\\.0+$', '\\1')"
     query = ", k_query" if "k_query" in shown else ""
     found, *first = relation.run(
         "SELECT count(*), min(id), arg_min(low, id), arg_min(high, id) FROM (SELECT "

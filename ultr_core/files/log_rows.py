@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ultr_core.errors import InputError, number_in_text, quoted
-from ultr_core.files.log_columns import NO_NAME, is_known_name, whole_name
+from ultr_core.files.log_columns import NO_NAME, is_known_name, whole_context, whole_name
 from ultr_core.files.log_events import VIEWS_AMONG_CLICKS
 from ultr_core.files.log_reading import Reading
 from ultr_core.files.log_relation import LongCellsError, Part, Progress, Relation, share_of
@@ -623,9 +623,10 @@ def _names(
     codes = counted.codes[meaning][usable]
     used = np.unique(codes)
     plain = [counted.texts[meaning][code].strip() for code in used.tolist()]
-    whole = [whole_name(text) for text in plain]
-    # Of contexts each by itself: 1 and 1.0 name one, whatever else is a context.
-    if meaning == "context" or all(map(_DIGITS.fullmatch, whole)):
+    if meaning == "context":
+        # Each by itself: 1 and 1.0 name one, whatever else is a context.
+        plain = [whole_context(text) for text in plain]
+    elif all(map(_DIGITS.fullmatch, whole := [whole_name(text) for text in plain])):
         plain = whole
     names = sorted(set(plain))
     number = {name: place for place, name in enumerate(names)}

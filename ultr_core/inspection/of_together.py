@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -54,6 +54,8 @@ MANY_LEFT_OUT = 0.1
 """Share of (draw, candidate) pairs without an impression that has the same effect where lists vary,
 so that a candidate is shown sometimes and counts for less than it should."""
 
+_FEW_LEFT_OUT = 0.001
+"""Share of those pairs below which the lists that leave candidates out are counted instead."""
 
 TOP = 10
 """Places of a ranker that are its top ones, or as many as the lists of the log have, if fewer."""
@@ -81,7 +83,8 @@ class Unshown:
     the estimator divides by. top: share of the top ``places`` places of the judged ranker
     ``top_of`` taken by candidates never shown, over all draws. lists: how many of the ``draws``
     leave out candidates that other lists for the same query show; a lower bound unless
-    ``lists_known``.
+    ``lists_known``. example: the candidate that most draws leave out although others show it, in
+    words; "" if its name is unknown.
     """
 
     candidates: int
@@ -96,6 +99,7 @@ class Unshown:
     lists: int = 0
     lists_known: bool = True
     draws: int = 0
+    example: str = ""
 
     @property
     def places(self) -> int:
@@ -127,6 +131,8 @@ class Unshown:
         if self.clicks_only:
             return "the log contains only clicks, so it does not say which candidates were shown"
         varied = self.sees == "rank" and self.left_out > 0
+        if varied and not self.never and self.left_out < _FEW_LEFT_OUT:
+            return self.lists_in_words
         if varied and ((self.left_out >= MANY_LEFT_OUT and self.covered) or not self.never):
             share = _share_text(self.left_out)
             return f"a list leaves out, on average, {share} of the candidates for its query"
@@ -140,9 +146,14 @@ class Unshown:
 
     @property
     def lists_in_words(self) -> str:
-        """How many lists leave out candidates that others show, as a clause ending in the verb."""
+        """How many lists leave out candidates that others show, how much, and one, as a clause."""
         found = part_of(self.lists, self.draws, "list", does="leaves out", do="leave out")
-        return found if self.lists_known else f"At least {found}"
+        share = _share_text(self.sometimes)
+        return (
+            f"{'' if self.lists_known else 'at least '}{found} candidates that other lists for the "
+            f"same query show ({share} of impressions)"
+            f"{self.example and f', such as {self.example}'}"
+        )
 
     @property
     def _held(self) -> str:
@@ -184,6 +195,8 @@ class Unshown:
 
 
 def _share_text(share: float) -> str:
+    if 0 < share < _FEW_LEFT_OUT:  # never told as nothing
+        return f"{100 * share:.1g}%" if share >= 1e-5 else "less than 0.001%"
     return f"{share:.1%}" if share < 0.1 else f"{share:.0%}"
 
 
@@ -247,6 +260,7 @@ def unshown_candidates(
     *,
     sees: Sees = "rank",
     rankers: Mapping[str, NDArray[np.float64]] = MappingProxyType({}),
+    name_of: Callable[[int], str] | None = None,
 ) -> Unshown:
     """Count what a log leaves out of the candidate sets of its queries.
 
@@ -256,7 +270,8 @@ def unshown_candidates(
 
     curve: where users look; None for everywhere. sees: what the estimator divides by. rankers: for
     each judged ranker, by name, its ranks [documents]; the result names the ranker whose top places
-    contain the most candidates never shown.
+    contain the most candidates never shown. name_of: names a document by its number, for the
+    example, see `Corpus.name_of_document`.
     """
     sizes, draws = np.diff(log.query_offsets), log.draws
     of_document = np.repeat(draws, sizes)
@@ -265,7 +280,14 @@ def unshown_candidates(
     pairs = float(of_document.sum())
     left_out = np.maximum(of_document - shown, 0)
     depth = _usual_depth(log)
-    lists, known = _lists_leaving_out(log, np.where(never, 0, left_out))
+    sometimes = np.where(never, 0, left_out)
+    lists, known = _lists_leaving_out(log, sometimes)
+    example = ""
+    if name_of is not None and lists:
+        most = int(np.argmax(sometimes))
+        name, of_query = name_of(most), int(of_document[most])
+        some = f"{of_query - int(sometimes[most]):,} of {counted(of_query, 'list')}"
+        example = f"{name[:1].lower()}{name[1:]} (shown in {some})"
     top, top_of = max(
         ((_on_top(never, ranks, of_document, min(TOP, depth)), name)
          for name, ranks in rankers.items()),
@@ -284,6 +306,7 @@ def unshown_candidates(
         lists=lists,
         lists_known=known,
         draws=log.query_draws,
+        example=example,
     )
 
 
@@ -464,7 +487,7 @@ def inspect_together(
     belief = None
     if curve is not None and "curve" in estimator.needs:
         belief = Belief(curve, clip, continuation=continuation)
-    unshown = unshown_candidates(log, curve, sees=sees)
+    unshown = unshown_candidates(log, curve, sees=sees, name_of=corpus.name_of_document)
     given = _Together(joined, corpus, estimator, from_pairs, belief, curve_name, unshown)
     findings = found_by(CHECKS, given)
     counts = {

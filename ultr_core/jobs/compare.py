@@ -51,10 +51,12 @@ METHODS = Choices(
         "skyline": "Full information (skyline)",
     },
     help="which rankers learn from the clicks; default naive, propensity and clipped. Production "
-    "and the skyline do not, and are always shown. With this option, --json gives for each ranker "
-    "its estimator, its learner and, for each click log, the estimator that weighted the clicks: "
-    "for doubly-robust this is clipped if a test rejects its fitted relevance; --json then also "
-    "gives the difference between the two rankers of each pair, paired by click log",
+    "and the skyline do not, and are always shown. The two by swaps first measure the users in "
+    "1,000,000 presentations in which documents trade places. With this option, --json gives for "
+    "each ranker its estimator, its learner, the number of such presentations for each click log "
+    "(swap_presentations) and, for each click log, the estimator that weighted the clicks: for "
+    "doubly-robust this is clipped if a test rejects its fitted relevance; --json then also gives "
+    "the difference between the two rankers of each pair, paired by click log",
 )  # fmt: skip
 """Written out, for help must not wait for the lab."""
 

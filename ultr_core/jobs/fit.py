@@ -156,7 +156,9 @@ class Fitted:
         leaves = NOBODY_LEAVES
         if isinstance(self.fit, OwnFit) and (stay := self.fit.continuation) is not None:
             leaves = f"users continue after a click with probability λ = {stay:.3g}"
-        print(f"It assumes that {leaves}.")
+        stops = {found.key for found in self.checks.findings if found.severity == "stop"}
+        denied = ", which the log contradicts" if CONTINUATION.name in stops else ""
+        print(f"It assumes that {leaves}{denied}.")
         print()
         for finding in self.checks.findings:
             print(finding_line(finding))

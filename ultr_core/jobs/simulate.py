@@ -15,10 +15,11 @@ from ultr_core.jobs.job import Given, Job, setting_fields
 from ultr_core.jobs.output import print_notes, progress_line
 from ultr_core.jobs.own_files import CORPUS, PART, OwnCorpus, own_corpus
 from ultr_core.own_data.samples import MOST_RANKERS, OwnClicks, simulate_own_log
+from ultr_core.propensity.points import MOST_PAIRED
 from ultr_core.settings import Settings
 from ultr_core.words import counted
 
-_NOTES = "--json prints out, clicks, query_draws, rankers, by_grade, settings and notices."
+_NOTES = "--json prints out, clicks, query_draws, rankers, swaps, by_grade, settings and notices."
 
 _SETTINGS = (
     "eta", "eps_minus", "eps_plus", "clicks", "seed", "corpus_seed", "relevant_grade",
@@ -56,7 +57,8 @@ class Written:
             "out": self.out,
             "clicks": self.clicks.clicks,
             "query_draws": self.query_draws,
-            "rankers": len(self.clicks.logs),
+            "rankers": self.clicks.rankers,
+            "swaps": self.clicks.swaps or None,
             "by_grade": self.by_grade,
             "settings": {
                 name: value
@@ -71,7 +73,7 @@ class Written:
         print(
             f"{counted(self.clicks.clicks, 'click')} from "
             f"{counted(self.query_draws, 'presentation')} on {self.corpus}, served by "
-            f"{counted(len(self.clicks.logs), 'production ranker')}, written to "
+            f"{counted(self.clicks.rankers, 'production ranker')}, written to "
             f"{named(self.out)}."
         )
 
@@ -92,6 +94,7 @@ def run(given: Given) -> Written:
         rankers=given.rankers,
         sessions=given.sessions,
         by_grade=given.by_grade,
+        swaps=given.swaps or 0,
     )
     with written_together():
         with writing(given.out, "The click log") as file:
@@ -132,6 +135,12 @@ JOB = Job(
             "rankers", "Number of production rankers", 1, MOST_RANKERS, default=1,
             help="production rankers that take turns serving queries, so that documents change "
             "rank",
+        ),
+        Number(
+            "swaps", "Last rank of the swaps", 2, MOST_PAIRED, default=None,
+            help="let the document at rank 1 trade places with the document at a random rank from "
+            "1 to this rank, in lists that are long enough; the log then has the column "
+            "swapped_rank, from which propensities estimates examination and tests for trust bias",
         ),
         Switch(
             "sessions", "",

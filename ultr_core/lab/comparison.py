@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from ultr_core.lab.logs import world_notices
+from ultr_core.lab.measured import PRESENTATIONS
 from ultr_core.lab.methods import CLICK_METHODS, LINEAR_METHODS, Method
 from ultr_core.lab.training import TrainedMethod
 from ultr_core.lab.trees import TREE_METHODS
@@ -52,10 +53,20 @@ class RankerSummary:
     learner: str = ""
 
     @property
+    def method(self) -> Method:
+        """Its method, whatever the learner."""
+        return _fed_by(self.key)
+
+    @property
     def estimator(self) -> str:
         """Key of the method's own estimator; "" for a ranker that does not learn from clicks."""
-        own = _fed_by(self.key).estimator
+        own = self.method.estimator
         return "" if own is None else own.key
+
+    @property
+    def swap_presentations(self) -> int:
+        """Presentations with swaps, beside each click log, from which it learns about the users."""
+        return 0 if self.method.measured is None else PRESENTATIONS
 
     @property
     def rejected(self) -> int:
@@ -339,6 +350,7 @@ def _origin(summary: RankerSummary) -> dict[str, Any]:
         "estimator": summary.estimator or None,
         "learner": summary.learner or None,
         "estimators": [key for key in summary.estimators if key],
+        "swap_presentations": summary.swap_presentations,
     }
 
 

@@ -17,10 +17,12 @@ from ultr_core.lab.logs import (
     simulate_training_log,
     user_model,
 )
+from ultr_core.lab.measured import swaps_of
 from ultr_core.lab.methods import (
     CLICK_METHODS,
     LINEAR_METHODS,
     LOG_FIELDS,
+    SWAP_FIELDS,
     WEIGHTED_FIELDS,
     WORLD_FIELDS,
     stage,
@@ -50,6 +52,7 @@ from ultr_core.lab.world import TestRisk, World, build_world
 from ultr_core.learners.blas_threads import one_blas_thread
 from ultr_core.learners.selection import FINAL_TOLERANCE
 from ultr_core.proofs import Check, Evidence, run_checks
+from ultr_core.propensity import SwapCounts
 from ultr_core.risk.by_rank import RankTest
 from ultr_core.settings import Settings
 from ultr_core.users import ClickLog, ClickModel, ExaminationCurve, PositionModel
@@ -167,6 +170,13 @@ class Lab:
             lambda lab: second_ranker(lab.world(), lab.settings),
         )
 
+    def training_swaps(self, draw: int = 0) -> SwapCounts:
+        """The swaps of one draw, from which some methods learn about users before they train."""
+        return self.remember(
+            self.cell("training_swaps", SWAP_FIELDS, draw),
+            lambda lab: swaps_of(lab.world(), lab.settings, draw),
+        )
+
     # Clicks, and what they say about rankers that saw none of them.
 
     def training_log(self, draw: int = 0) -> ClickLog:
@@ -221,9 +231,18 @@ class Lab:
     def trained(self, draw: int, method: str) -> TrainedMethod:
         """One method of ``LINEAR_METHODS`` or ``TREE_METHODS``, trained on one draw and tested."""
         train = train_trees if method in TREE_METHODS else train_method
+        known = LINEAR_METHODS.get(TREE_METHODS.get(method, method))
+        measures = known is not None and known.measured is not None
         return self.remember(
             self.trained_cell(draw, method),
-            lambda lab: train(lab.world(), lab.settings, draw, method, lab.logs(draw)),
+            lambda lab: train(
+                lab.world(),
+                lab.settings,
+                draw,
+                method,
+                lab.logs(draw),
+                lab.training_swaps(draw) if measures else None,
+            ),
         )
 
     def trained_cell(self, draw: int, method: str) -> Cell:

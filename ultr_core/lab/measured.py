@@ -17,7 +17,7 @@ from ultr_core.propensity import (
 )
 from ultr_core.propensity.points import LANDMARK, LAST_RANK
 from ultr_core.settings import USERS_FIELD, Settings
-from ultr_core.users import LeavingUsers
+from ultr_core.users import ExaminationCurve, LeavingUsers
 
 PRESENTATIONS = 1_000_000
 """Presentations of a swap experiment that measures before a learner trains."""
@@ -29,7 +29,8 @@ def swaps_of(world: World, settings: Settings, draw: int) -> SwapCounts:
     """Swaps of rank 1 with ranks 1 to 21 by the users of the settings, apart from their clicks.
 
     Raises InputError for users who leave after a click: their clicks on the two documents that
-    trade places depend on those above.
+    trade places depend on those above. The counts do not depend on the number of clicks in the
+    settings, nor on their logger.
     """
     users = click_model(settings)
     if isinstance(users, LeavingUsers):
@@ -46,13 +47,24 @@ def swaps_of(world: World, settings: Settings, draw: int) -> SwapCounts:
     )  # fmt: skip
 
 
-def ratio_belief(world: World, settings: Settings, draw: int) -> Belief:
+def ratio_belief(counts: SwapCounts) -> Belief:
     """The ratios of the swaps as propensities, which under trust bias they are not."""
-    counts = swaps_of(world, settings, draw)
-    return Belief(assemble_curve(estimate_swaps(counts)).curve)
+    return Belief(_curve(counts))
 
 
-def line_belief(world: World, settings: Settings, draw: int) -> Belief:
+def line_belief(counts: SwapCounts) -> Belief:
     """Slope A and intercept B of each rank from the same swaps, as alpha and beta."""
-    counts = swaps_of(world, settings, draw)
-    return Belief(assemble_curve(estimate_swaps(counts)).curve, users=trust_lines(counts))
+    return Belief(_curve(counts), users=trust_lines(counts))
+
+
+def _curve(counts: SwapCounts) -> ExaminationCurve:
+    """The curve of the ratios; raises InputError for a reader who chose users, if there is none."""
+    try:
+        return assemble_curve(estimate_swaps(counts)).curve
+    except InputError as error:
+        raise InputError(
+            f"{counts.sessions:,} simulated presentations with swaps have too few clicks on the "
+            f"documents that trade places (ranks 1 to {counts.ranks}), so swaps measure no "
+            "propensities here; choose longer lists or other users, or methods without swaps.",
+            "no_swaps",
+        ) from error

@@ -17,8 +17,8 @@ from ultr_core.curve_values import CURVES
 from ultr_core.learners import LEARNERS, SVM, Learner, LinearRanker
 from ultr_core.learners.selection import Selection
 from ultr_core.learners.softmax import SOFTMAX
-from ultr_core.propensity import ESTIMATORS, Belief, Estimator
-from ultr_core.settings import FURTHER_FIELDS, PARAMETERS, Settings
+from ultr_core.propensity import ESTIMATORS, Belief, Estimator, SwapCounts
+from ultr_core.settings import FURTHER_FIELDS, LOGGER_FIELD, PARAMETERS, Settings
 from ultr_core.users import ClickLog
 
 if TYPE_CHECKING:
@@ -35,6 +35,9 @@ LOG_FIELDS = (
     *(field.name for field in FURTHER_FIELDS),
 )  # fmt: skip
 """Settings that a click log depends on; the naive ranker depends on nothing else."""
+
+SWAP_FIELDS = tuple(name for name in LOG_FIELDS if name not in ("clicks", LOGGER_FIELD.name))
+"""Settings that swaps depend on which measure before a learner trains."""
 
 WEIGHTED_FIELDS = (*LOG_FIELDS, "assumed_eta", "assumed_curve")
 """Settings that affect everything that divides by an assumed propensity."""
@@ -90,9 +93,8 @@ class Method:
     estimator itself, at the smallest candidate threshold. trainer: learns from clicks in its own
     way; grower: grows trees on them in its own way. ranker: does not learn from clicks and belongs
     to the world. knows_logger: whether it is given the exposure of each document under the logger's
-    distribution over lists, instead of that in the log. measured: what an experiment with the
-    users in a world lets it assume about them, for one draw; None if it assumes what the settings
-    say.
+    distribution over lists, instead of that in the log. measured: what swaps shown to the users of
+    a world let it assume about them; None if it assumes what the settings say.
     """
 
     key: str
@@ -107,7 +109,7 @@ class Method:
     ranker: Callable[[World], LinearRanker] | None = None
     asked: bool = False
     knows_logger: bool = False
-    measured: Callable[[World, Settings, int], Belief] | None = None
+    measured: Callable[[SwapCounts], Belief] | None = None
 
     @property
     def learns_from_clicks(self) -> bool:
@@ -140,16 +142,16 @@ def _towers(join: str, *, position: bool = True) -> Callable[[ClickData], Select
     return train
 
 
-def _by_ratios(world: World, settings: Settings, draw: int) -> Belief:
+def _by_ratios(counts: SwapCounts) -> Belief:
     from ultr_core.lab.measured import ratio_belief  # few comparisons measure
 
-    return ratio_belief(world, settings, draw)
+    return ratio_belief(counts)
 
 
-def _by_lines(world: World, settings: Settings, draw: int) -> Belief:
+def _by_lines(counts: SwapCounts) -> Belief:
     from ultr_core.lab.measured import line_belief
 
-    return line_belief(world, settings, draw)
+    return line_belief(counts)
 
 
 def _grow_by_position(data: ClickData) -> TreeRanker:

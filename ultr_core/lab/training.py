@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ultr_core.corpus import Corpus
 from ultr_core.errors import InputError, quoted
 from ultr_core.lab.logs import Logs, belief_about, known_exposure, simulate_logs
+from ultr_core.lab.measured import swaps_of
 from ultr_core.lab.methods import LINEAR_METHODS, METHODS, ClickData, Method
 from ultr_core.lab.world import TestRisk, World, test_risk
 from ultr_core.learners import Learner, LinearRanker
@@ -30,7 +31,7 @@ from ultr_core.learners.selection import (
     converged,
     select_by_clicks,
 )
-from ultr_core.propensity import Belief, Estimator, Weights, weights_of_log
+from ultr_core.propensity import Belief, Estimator, SwapCounts, Weights, weights_of_log
 from ultr_core.risk.by_rank import RankTest, clicks_by_rank
 from ultr_core.settings import Settings
 from ultr_core.users import ClickLog
@@ -190,7 +191,12 @@ class TrainedMethod:
 
 @one_blas_thread()
 def train_method(
-    world: World, settings: Settings, draw: int, method: str | Method, logs: Logs | None = None
+    world: World,
+    settings: Settings,
+    draw: int,
+    method: str | Method,
+    logs: Logs | None = None,
+    swaps: SwapCounts | None = None,
 ) -> TrainedMethod:
     """Train ``method`` on the clicks of ``draw`` and test its ranker on the test queries.
 
@@ -200,6 +206,7 @@ def train_method(
         draw: which draw of clicks, from 0.
         method: a method, or the key of one in ``LINEAR_METHODS``, that learns from clicks.
         logs: the clicks of this draw, if available.
+        swaps: those of this draw, if available, for a method that measures with swaps.
 
     Raises:
         InputError: an unknown method, or clicks that give no pair to learn from.
@@ -213,7 +220,7 @@ def train_method(
             "not_from_clicks",
         )
     logs = logs if logs is not None else simulate_logs(world, settings, draw)
-    way = informed(found, click_data(world, settings, draw, found, logs))
+    way = informed(found, click_data(world, settings, draw, found, logs, swaps))
     selection = select(way.method, way.data)
     ranker = selection.ranker
     return TrainedMethod(
@@ -278,11 +285,21 @@ def rank_test(
 
 
 def click_data(
-    world: World, settings: Settings, draw: int, method: Method, logs: Logs
+    world: World,
+    settings: Settings,
+    draw: int,
+    method: Method,
+    logs: Logs,
+    swaps: SwapCounts | None = None,
 ) -> ClickData:
-    """What a method learns from: the clicks of a draw, and what it believes of their users."""
-    measured = method.measured
-    belief = belief_about(settings) if measured is None else measured(world, settings, draw)
+    """What a method learns from: the clicks of a draw, and what it believes of their users.
+
+    swaps: as in `train_method`.
+    """
+    if method.measured is None:
+        belief = belief_about(settings)
+    else:
+        belief = method.measured(swaps_of(world, settings, draw) if swaps is None else swaps)
     about_validation = belief
     if method.knows_logger:
         belief, about_validation = (

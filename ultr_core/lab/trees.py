@@ -14,7 +14,7 @@ from ultr_core.lab.methods import FED_METHODS, METHODS, TRAINED_METHODS, ClickDa
 from ultr_core.lab.training import TrainedMethod, click_data, informed
 from ultr_core.lab.world import TestRisk, World
 from ultr_core.learners.trees import TREES, TreeRanker, TreeSelection, select_trees
-from ultr_core.propensity import Estimator, RowNumbers, Targets
+from ultr_core.propensity import Estimator, RowNumbers, SwapCounts, Targets
 from ultr_core.risk.by_rank import RankTest
 from ultr_core.settings import Settings
 from ultr_core.users import ClickLog
@@ -65,13 +65,21 @@ class Grown:
     by_rank: RankTest | None = None
 
 
-def grow(world: World, settings: Settings, draw: int, method: str, logs: Logs) -> Grown:
+def grow(
+    world: World,
+    settings: Settings,
+    draw: int,
+    method: str,
+    logs: Logs,
+    swaps: SwapCounts | None = None,
+) -> Grown:
     """Grow trees by one of ``TREE_METHODS`` on the clicks of a draw.
 
-    Raises InputError as `choose_trees` does, and where LightGBM is not installed.
+    swaps: as in `train_method`. Raises InputError as `choose_trees` does, and where LightGBM is not
+    installed.
     """
     chosen = METHODS[TREE_METHODS[method]]
-    data = click_data(world, settings, draw, chosen, logs)
+    data = click_data(world, settings, draw, chosen, logs, swaps)
     if chosen.grower is not None:
         return Grown(chosen.grower(data))
     way = informed(chosen, data)
@@ -107,13 +115,19 @@ def _once(log: ClickLog) -> RowNumbers:
 
 
 def train_trees(
-    world: World, settings: Settings, draw: int, method: str, logs: Logs
+    world: World,
+    settings: Settings,
+    draw: int,
+    method: str,
+    logs: Logs,
+    swaps: SwapCounts | None = None,
 ) -> TrainedMethod:
     """Grow trees by one of ``TREE_METHODS`` on the clicks of a draw, and test them.
 
-    What is returned has the number of trees in the place of C, and no coefficients.
+    swaps: as in `train_method`. What is returned has the number of trees in the place of C, and no
+    coefficients.
     """
-    grown = grow(world, settings, draw, method, logs)
+    grown = grow(world, settings, draw, method, logs, swaps)
     ranks = world.relevant_test_documents.ranks(grown.ranker.score(world.splits.test))
     total = float(ranks.sum())
     return TrainedMethod(

@@ -20,7 +20,8 @@ FloatArray = NDArray[np.float64]
 def against_log(continuation: float, log: ClickLog) -> tuple[Finding, ...]:
     """Hold a given lambda against the log's own estimate; none where the log has no estimate.
 
-    "stop" if the log contradicts it, which happens by chance in 1% of logs.
+    "stop" if the log contradicts it, which happens by chance in 1% of logs; estimates by that
+    lambda are then not given.
     """
     try:
         found = estimate_continuation(log)
@@ -29,7 +30,7 @@ def against_log(continuation: float, log: ClickLog) -> tuple[Finding, ...]:
     title = "Users who leave after a click"
     if found.contradicts(continuation):
         words = (
-            f"The log contradicts λ = {continuation:.3g}: it gives {found.words}. Estimate λ from "
+            f"The log contradicts λ = {continuation:.3g}; it gives {found.words}. Estimate λ from "
             "the log."
         )
         return (

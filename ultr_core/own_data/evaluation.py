@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any
@@ -39,7 +39,7 @@ from ultr_core.own_data.agreement import (
     shown_ranks,
     warned,
 )
-from ultr_core.own_data.continued import Continued
+from ultr_core.own_data.continued import Continued, against_log
 from ultr_core.own_data.fitting import (
     DEFAULT_METHOD,
     NOBODY_LEAVES,
@@ -51,6 +51,7 @@ from ultr_core.own_data.fitting import (
     require_continuation,
     with_never_shown,
 )
+from ultr_core.own_data.graded import ClicksByGrade, clicks_by_grade
 from ultr_core.own_data.refits import Refits
 from ultr_core.propensity import (
     ESTIMATORS,
@@ -133,7 +134,8 @@ class TrueQuality:
     often as users ask them, of which the log is a sample, so that their intervals include the draw
     of queries and are wider than this risk needs. graded_risk_of_log: the same with (2^grade - 1) /
     (2^G - 1) as relevance, which clicks by grade estimate; None if a grade is above
-    ``HIGHEST_GRADE``. mean_rank: over all relevant documents, each once. ndcg: at ``NDCG_CUTOFF``,
+    ``HIGHEST_GRADE``. clicks: which of the two these clicks estimate; None if that is unknown.
+    mean_rank: over all relevant documents, each once. ndcg: at ``NDCG_CUTOFF``,
     gain 2^grade - 1, with its rule. measures: others, by the names that ``ir_measures`` uses.
     relevant_grade: the grade from which on a document is relevant; queries_without_relevant: count
     0 in the risk.
@@ -148,6 +150,18 @@ class TrueQuality:
     queries: int
     measures: Mapping[Measure, Measured] = field(default_factory=dict)
     graded_risk_of_log: float | None = None
+    clicks: ClicksByGrade | None = None
+
+    @property
+    def by_grade(self) -> bool:
+        """Whether clicks follow the grades, so that estimates are of ``graded_risk_of_log``."""
+        return self.clicks is not None and self.clicks.graded
+
+    @property
+    def estimated(self) -> float:
+        """The risk that weighted clicks estimate, queries counted as in the log."""
+        graded = self.graded_risk_of_log
+        return graded if graded is not None and self.by_grade else self.risk_of_log
 
     @property
     def rule(self) -> str:
@@ -165,6 +179,8 @@ class TrueQuality:
             "risk": self.risk,
             "risk_of_log": self.risk_of_log,
             "graded_risk_of_log": self.graded_risk_of_log,
+            "clicks_by_grade": self.by_grade,
+            "estimated_risk": self.estimated,
             "mean_rank": self.mean_rank,
             f"ndcg@{NDCG_CUTOFF}": self.ndcg.value,
             "ndcg_rule": self.ndcg.rule,
@@ -227,7 +243,9 @@ class Evaluation:
         labels: dict[str, list[str]] = {}
         for report in self.risks:
             labels.setdefault(report.assumes, []).append(report.label)
-        told = (f"{_listed(names)}: {assumed}." for assumed, names in labels.items())
+        told = [f"{_listed(names)}: {assumed}." for assumed, names in labels.items()]
+        if self.true is not None and self.true.by_grade and self.true.clicks is not None:
+            told.append(self.true.clicks.sentence)
         others = "All" if self.continuation is None else "All others"
         return (*told, f"{others}: {NOBODY_LEAVES}.")
 
@@ -243,7 +261,10 @@ class Evaluation:
             f"({estimate.interval_words()})."
         )
         if self.true is not None:
-            text += f" From the grades, it is {self.true.risk_of_log:.3f} on the logged queries"
+            what = "it is"
+            if self.true.by_grade:
+                what = "the risk with (2^grade − 1)/(2^G − 1) as relevance, which clicks follow, is"
+            text += f" From the grades, {what} {self.true.estimated:.3f} on the logged queries"
             also = "; the interval also allows for the random choice of queries"
             text += "." if estimate.no_interval else f"{also}."
         left_out = self.unshown.finding().sentence if self.unshown.what else ""
@@ -310,9 +331,15 @@ SHOWN_CLIP = 0.1
 """The threshold of all estimates beside it that have one, where none is asked for."""
 
 
-def default_judge(log: ClickLog, curve: ExaminationCurve, clip: float | None = None) -> Judge:
+def default_judge(
+    log: ClickLog,
+    curve: ExaminationCurve,
+    clip: float | None = None,
+    *,
+    name_of: Callable[[int], str] | None = None,
+) -> Judge:
     """The judge of every verdict where none is asked for: `default_estimator`."""
-    estimator, told = default_estimator(log, curve, clip)
+    estimator, told = default_estimator(log, curve, clip, name_of=name_of)
     return Judge(estimator, Belief(curve, clip or 0.0), told)
 
 
@@ -322,7 +349,8 @@ class Judge:
 
     notices: sentences where a test rejected the fit, so that another estimator judges. log: with
     candidates that were never shown, where these count as well. refits: for intervals that know of
-    the noise of the fit; not by session.
+    the noise of the fit; not by session. contradicted: why the log contradicts the belief, in which
+    case nothing is estimated by it; "" if it does not.
     """
 
     estimator: Estimator
@@ -330,6 +358,7 @@ class Judge:
     notices: tuple[str, ...] = ()
     log: ClickLog | None = None
     refits: Refits | Continued | None = None
+    contradicted: str = ""
 
     @property
     def label(self) -> str:
@@ -376,14 +405,15 @@ def judge_by(
     fitted relevance, `default_judge` judges: what trains in its place may be biased. logger_scores:
     as in `fit_from_log`. continuation: lambda of users who leave after a click; hindsight
     propensities judge then, and intervals leave out groups of a `GroupedLog`; if lambda was
-    estimated from the log, they allow for its noise. Raises InputError for
+    estimated from the log, they allow for its noise; if the log contradicts it, there is no
+    estimate. Raises InputError for
     a clip outside (0, 1] or for an estimator that has none, and if `fit_from_log`
     does.
     """
     require_log(log)
     scores = logger_feature(ESTIMATORS[method or JUDGE.key], corpus, logger_scores)
     if continuation is not None:
-        again = None
+        again, contradicted = None, ""
         if isinstance(continuation, ContinuationEstimate):
             if isinstance(log, GroupedLog):
                 again = Continued.of(log, curve)
@@ -391,9 +421,13 @@ def judge_by(
         require_continuation(continuation, method, log)
         check_clip(_HINDSIGHT, clip)
         require_covered(log, curve)
-        return Judge(_HINDSIGHT, Belief(curve, continuation=continuation), refits=again)
+        if again is None:
+            held = against_log(continuation, log)
+            contradicted = "".join(found.sentence for found in held if found.severity == "stop")
+        belief = Belief(curve, continuation=continuation)
+        return Judge(_HINDSIGHT, belief, refits=again, contradicted=contradicted)
     if not method:
-        return default_judge(log, curve, clip)
+        return default_judge(log, curve, clip, name_of=corpus.name_of_document)
     asked = method_of_key(method)
     check_clip(ESTIMATORS[method], clip)
     require_covered(log, curve)
@@ -405,7 +439,7 @@ def judge_by(
     known = informed_on_all(asked, shown, Belief(curve))
     judge = ESTIMATORS[known.estimator]
     if known.test is not None and known.test.rejected:
-        instead = default_judge(log, known.belief.curve, clip)
+        instead = default_judge(log, known.belief.curve, clip, name_of=corpus.name_of_document)
         threshold, used = instead.belief.clip, instead.label
         told = f"{known.test.finding.sentence} The verdict uses {used}."
         belief = replace(known.belief, clip=threshold)
@@ -458,7 +492,9 @@ def evaluate_ranker(
     threshold = SHOWN_CLIP if clip is None else clip
     require_covered(log, curve)
     ranks = expected_ranks(values, corpus.query_offsets)
-    true, notices = _true_quality(corpus, log, values, ranks, relevant_grade)
+    # Which documents users below a click have seen is not known by rank.
+    told_by = None if judge.continuation is not None else judge.belief.curve
+    true, notices = _true_quality(corpus, log, values, ranks, relevant_grade, told_by)
     if true is not None:
         asked = usual_measures(true.relevant_grade) if measures is None else measures
         found = {
@@ -483,7 +519,13 @@ def evaluate_ranker(
         log.query_draws,
         threshold,
         tied_groups(values, corpus.query_offsets).tied,
-        unshown_candidates(log, judge.belief.curve, sees=judge.sees, rankers={name: ranks}),
+        unshown_candidates(
+            log,
+            judge.belief.curve,
+            sees=judge.sees,
+            rankers={name: ranks},
+            name_of=corpus.name_of_document,
+        ),
         (
             *notices,
             *judge.notices,
@@ -512,6 +554,8 @@ def _report(
     # Without clicks every sum is 0 with an interval of 0, which is no finding.
     if log.total_clicks == 0:
         return RiskReport(estimator.key, label, scale, None, no_click(log), normalised)
+    if judge.contradicted:
+        return RiskReport(estimator.key, label, scale, None, judge.contradicted, normalised)
     try:
         found = judge.risk(log, ranks)
     except InputError as error:
@@ -534,6 +578,7 @@ def _true_quality(
     scores: NDArray[np.float64],
     ranks: NDArray[np.float64],
     wanted: int,
+    curve: ExaminationCurve | None,
 ) -> tuple[TrueQuality | None, tuple[str, ...]]:
     if corpus.max_grade == 0:
         return None, ("Every grade in the corpus is 0, so there is no true risk to compare with.",)
@@ -545,8 +590,10 @@ def _true_quality(
         return float(by_query @ draws) / max(int(draws.sum()), 1)
 
     of_query = query_sums(ranks * relevance, corpus.query_offsets)
-    graded = None
+    graded = clicks = None
     if corpus.max_grade <= HIGHEST_GRADE:
+        if curve is not None and log.total_clicks:
+            clicks = clicks_by_grade(log, curve, corpus.grades, threshold)
         degree = degree_of_relevance(corpus.grades)
         graded = of_log(query_sums(ranks * degree, corpus.query_offsets))
     quality = TrueQuality(
@@ -558,6 +605,7 @@ def _true_quality(
         queries_without_relevant=empty_queries(relevance, corpus.query_offsets),
         queries=corpus.n_queries,
         graded_risk_of_log=graded,
+        clicks=clicks,
     )
     return quality, () if notice is None else (notice,)
 
@@ -740,8 +788,7 @@ def _difference(
     label = judge.label
     judged = {names[0]: ranks} if others is None else dict(zip(names, (ranks, others), strict=True))
     unshown = unshown_candidates(log, judge.belief.curve, sees=judge.sees, rankers=judged)
-    if log.total_clicks == 0:
-        reason = no_click(log)
+    if reason := no_click(log) if log.total_clicks == 0 else judge.contradicted:
         return RankerDifference(
             *names, None, unshown, f"{reason[:1].lower()}{reason[1:]}", judge=label
         )
@@ -831,7 +878,7 @@ def truth_sentence(found: Evaluation) -> str:
     """Which intervals hold the true risk of the logged queries; "" without grades or intervals."""
     if found.true is None:
         return ""
-    truth = found.true.risk_of_log
+    truth = found.true.estimated
     holds: list[str] = []
     misses: list[str] = []
     for report in found.risks:

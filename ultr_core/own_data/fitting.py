@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from math import sqrt
 from typing import Any, Protocol
 
 import numpy as np
@@ -58,6 +59,12 @@ NOBODY_LEAVES = "no user leaves after a click (λ = 1)"
 
 _BY_DOCUMENT = ESTIMATORS["policy-aware"]
 
+FEW_LEFT_OUT = 0.005
+"""Share of (draw, candidate) pairs that lists leave out, times the square root of the clicks, below
+which IPS stays: its interval allows for any relevance of what is left out. That widened intervals
+by at most 1.7 times this product in `scripts.cut_lists` (0.01% to 1% left out, 3,000 to 3,000,000
+clicks), so by less than 1% below this limit, and one broken row of a large log changes nothing."""
+
 Tell = Callable[[str], None]
 _NO_THRESHOLD = "; validation chose τ = 0, no threshold"
 
@@ -89,15 +96,21 @@ def require_continuation(continuation: float, method: str, log: ClickLog) -> Non
 
 
 def default_estimator(
-    log: ClickLog, curve: ExaminationCurve, clip: float | None = None
+    log: ClickLog,
+    curve: ExaminationCurve,
+    clip: float | None = None,
+    *,
+    name_of: Callable[[int], str] | None = None,
 ) -> tuple[Estimator, tuple[str, ...]]:
     """The estimator that trains and judges where none is asked for, and a sentence on it if needed.
 
     IPS, or the clipped estimator for a ``clip``. IPS divides by the examination of a rank, so a
     candidate counts only in the draws that show it; where lists leave out candidates that other
     lists of the query show, policy-aware weights divide by rho, the examination over all draws,
-    unless so many candidates are never shown that these give no verdict either. The two are equal
-    where all lists of a query show the same candidates at the same ranks.
+    unless so many candidates are never shown that these give no verdict either, or so few are left
+    out that what they could add is small beside the interval (``FEW_LEFT_OUT``). The two are equal
+    where all lists of a query show the same candidates at the same ranks. name_of: names a document
+    by its number, for the sentence.
 
     Raises InputError for a clip outside (0, 1], a clicked position that the curve does not cover,
     or a wrong type of log or curve.
@@ -108,13 +121,14 @@ def default_estimator(
         require_clip(clip)
         return ESTIMATORS["clipped"], ()
     require_covered(log, curve)
-    usual, found = ESTIMATORS[DEFAULT_METHOD], unshown_candidates(log, curve, sees="document")
-    if found.clicks_only or found.withheld or not found.sometimes:
+    usual = ESTIMATORS[DEFAULT_METHOD]
+    found = unshown_candidates(log, curve, sees="document", name_of=name_of)
+    few = found.sometimes * sqrt(log.total_clicks) < FEW_LEFT_OUT
+    if found.clicks_only or found.withheld or few:
         return usual, ()
     told = (
-        f"{found.lists_in_words} candidates that other lists for the same query show, so "
-        f"{_BY_DOCUMENT.label} is used instead of {usual.label}: it divides by the mean "
-        "examination of a document over all presentations."
+        f"{_BY_DOCUMENT.label} is used instead of {usual.label} because {found.lists_in_words}: it "
+        "divides by the mean examination of a document over all presentations."
     )
     return _BY_DOCUMENT, (told,)
 
@@ -273,7 +287,7 @@ def fit_from_log(
     if continuation is not None:
         require_continuation(continuation, method, log)
         method = _HINDSIGHT.key
-    method, instead = method_or_default(method, log, curve, clip)
+    method, instead = method_or_default(method, log, curve, clip, name_of=corpus.name_of_document)
     ready = prepared(
         method_of_key(method, learner), corpus, log, curve, clip=clip, validation=validation,
         seed=seed, logger_scores=logger_scores, from_pairs=from_pairs,
@@ -314,12 +328,17 @@ def fit_from_log(
 
 
 def method_or_default(
-    method: str, log: ClickLog, curve: ExaminationCurve, clip: float | None
+    method: str,
+    log: ClickLog,
+    curve: ExaminationCurve,
+    clip: float | None,
+    *,
+    name_of: Callable[[int], str],
 ) -> tuple[str, tuple[str, ...]]:
     """The key of the estimator asked for, or of `default_estimator` for "" with its sentence."""
     if method:
         return method, ()
-    estimator, told = default_estimator(log, curve, clip)
+    estimator, told = default_estimator(log, curve, clip, name_of=name_of)
     return estimator.key, told
 
 

@@ -26,6 +26,7 @@ from ultr_core.corpus.ranking import (
     rank_documents,
     whole_in_range,
 )
+from ultr_core.errors import InputError
 from ultr_core.files import curve_text, write_letor
 from ultr_core.files.ranker_files import ranker_text
 from ultr_core.files.score_files import scores_text
@@ -38,6 +39,7 @@ from ultr_core.users import (
     ClickLog,
     LeavingUsers,
     PowerLaw,
+    TrustBiasModel,
     degree_of_relevance,
     simulate_counts,
     simulate_leaving,
@@ -54,8 +56,9 @@ _ROWS_AT_ONCE = 10_000
 class OwnClicks:
     """Simulated clicks on the rankings of one or several production rankers.
 
-    logs: one for each ranker. sessions: their events, None for counts only. ranks: int32
-    [documents] as each ranker presents them. notices: sentences for the reader.
+    logs: one for each ranker, or for each rank that rank 1 trades places with. sessions: their
+    events, None for counts only. ranks: int32 [documents] as presented in each log. notices:
+    sentences for the reader. swaps: K, the lowest rank that rank 1 trades places with; 0 for none.
     """
 
     corpus: Corpus
@@ -63,31 +66,39 @@ class OwnClicks:
     sessions: tuple[Sessions, ...] | None
     ranks: tuple[NDArray[np.int32], ...]
     notices: tuple[str, ...]
+    swaps: int = 0
+
+    @property
+    def rankers(self) -> int:
+        """Number of production rankers."""
+        return 1 if self.swaps else len(self.logs)
 
     @property
     def clicks(self) -> int:
-        """Clicks over all rankers."""
+        """Clicks over all logs."""
         return sum(log.total_clicks for log in self.logs)
 
     def csv_pieces(self) -> Iterator[str]:
         """The log as CSV text, piece by piece, header first.
 
         Counts: query, document, position, impressions, clicks; sessions: page, query, document,
-        position, click; with several rankers also ranker. Documents without an id are called by
+        position, click; with several rankers also ranker, and with swaps swapped_rank, which is
+        empty for lists that are too short to take part. Documents without an id are called by
         their number among the query's candidates, from 1.
         """
-        several = len(self.logs) > 1
+        also = ["swapped_rank"] if self.swaps else ["ranker"] if self.rankers > 1 else []
         names = ["query", "document", "position"]
         if self.sessions is None:
             names += ["impressions", "clicks"]
         else:
             names = ["page", *names, "click"]
-        yield _text([[*names, "ranker"] if several else names])
+        yield _text([[*names, *also]])
         for number in range(len(self.logs)):
             rows = self._counts(number) if self.sessions is None else self._events(number)
-            piece = []
-            for row in rows:
-                piece.append([*row, number + 1] if several else row)
+            piece: list[list[object]] = []
+            for query, row in rows:
+                swapped = not self.swaps or self.corpus.sizes[query] >= self.swaps
+                piece.append([*row, number + 1 if swapped else ""] if also else row)
                 if len(piece) == _ROWS_AT_ONCE:
                     yield _text(piece)
                     piece = []
@@ -101,8 +112,9 @@ class OwnClicks:
         candidate = np.arange(query.size) - self.corpus.query_offsets[query] + 1
         return queries, [str(number) for number in candidate.tolist()]
 
-    def _counts(self, number: int) -> Iterator[list[object]]:
+    def _counts(self, number: int) -> Iterator[tuple[int, list[object]]]:
         queries, documents = self._names()
+        query_of = query_of_document(self.corpus.query_offsets).tolist()
         log = self.logs[number]
         order = np.lexsort((log.rank, query_of_document(log.query_offsets)[log.document]))
         columns = (log.document, log.rank, log.impressions, log.clicks)
@@ -110,9 +122,10 @@ class OwnClicks:
             *(column[order].tolist() for column in columns), strict=True
         ):
             if shown:
-                yield [queries[document], documents[document], rank, shown, clicked]
+                row = [queries[document], documents[document], rank, shown, clicked]
+                yield query_of[document], row
 
-    def _events(self, number: int) -> Iterator[list[object]]:
+    def _events(self, number: int) -> Iterator[tuple[int, list[object]]]:
         assert self.sessions is not None
         queries, documents = self._names()
         events, offsets = self.sessions[number], self.corpus.query_offsets
@@ -123,7 +136,7 @@ class OwnClicks:
         for draw, query in enumerate(events.query.tolist()):
             clicked = set(events.click_document[bounds[draw] : bounds[draw + 1]].tolist())
             for rank, document in enumerate(shown[starts[query] : starts[query + 1]], start=1):
-                yield [
+                yield query, [
                     before + draw + 1, queries[document], documents[document], rank,
                     int(document in clicked),
                 ]  # fmt: skip
@@ -138,6 +151,7 @@ def simulate_own_log(
     sessions: bool = False,
     pairs: Limit | None = None,
     by_grade: bool = False,
+    swaps: int = 0,
 ) -> OwnClicks:
     """Let users of ``settings`` click on the rankings of production rankers.
 
@@ -146,11 +160,13 @@ def simulate_own_log(
     number of draws is such that ``settings.clicks`` clicks are expected in all. ``sessions`` keeps
     every event instead of counts. ``pairs`` is the most that each ranker may be trained on.
     ``by_grade``: users click a document the more often the higher its grade, by its
-    `degree_of_relevance`, instead of by whether it is relevant.
+    `degree_of_relevance`, instead of by whether it is relevant. ``swaps``: if above 0, in equally
+    many clicks for each rank from 1 to that rank, documents at rank 1 and at this rank trade places
+    (section 5.3) in lists with so many documents or more; shorter lists stay as they are.
 
     Raises InputError for a number of rankers outside the range 1 to ``MOST_RANKERS``, lists that
-    are cut or vary, a corpus without a query that has relevant and irrelevant documents, or more
-    pairs than that.
+    are cut or vary, a corpus without a query that has relevant and irrelevant documents, more pairs
+    than that, and swaps with several rankers or without a list that is long enough.
     """
     require_usual(settings, LOGGER_FIELD, SHOWN_FIELD)
     rankers = whole_in_range(rankers, "The number of rankers", 1, MOST_RANKERS)
@@ -159,25 +175,62 @@ def simulate_own_log(
     if by_grade:
         relevance = degree_of_relevance(corpus.grades)
     users = click_model(settings)
-    logs, events, shown = [], [], []
+    shown = []
     for number in range(rankers):
         seed_of_ranker = settings.corpus_seed + number
         production = train_production_ranker(corpus, threshold, seed_of_ranker, pairs=pairs)
-        ranks = rank_documents(production.ranker.score(corpus), corpus.query_offsets)
+        shown.append(rank_documents(production.ranker.score(corpus), corpus.query_offsets))
+    if swaps:
+        shown = _swapped(shown, corpus, swaps)
+    logs, events = [], []
+    for number, ranks in enumerate(shown):
         seed = np.random.SeedSequence(settings.seed, spawn_key=(number, 2))
         log, happened = _clicks_on(
-            ranks, corpus, relevance, users, settings.clicks / rankers, seed, sessions
+            ranks, corpus, relevance, users, settings.clicks / len(shown), seed, sessions
         )
         if happened is not None:
             events.append(happened)
         logs.append(log)
-        shown.append(ranks)
     notices = [] if notice is None else [notice]
+    if by_grade and isinstance(users, TrustBiasModel):
+        notices.append(_TRUST_BY_GRADE)
     if rankers > 1 and isinstance(users, LeavingUsers):
         notices.append(_LISTS_OF_LEAVING.format(rankers=rankers))
     return OwnClicks(
-        corpus, tuple(logs), tuple(events) if sessions else None, tuple(shown), tuple(notices)
-    )
+        corpus, tuple(logs), tuple(events) if sessions else None, tuple(shown), tuple(notices),
+        swaps,
+    )  # fmt: skip
+
+
+def _swapped(
+    shown: list[NDArray[np.int32]], corpus: Corpus, last_rank: int
+) -> list[NDArray[np.int32]]:
+    """The ranks [documents] of a ranker after rank 1 traded places with each rank to the last.
+
+    Only in lists with so many documents: if lists took part to different degrees, documents that
+    moved and those that did not would come from different queries.
+    """
+    if len(shown) > 1:
+        raise InputError(
+            "Swaps are simulated with one ranker, whose documents change rank only by swaps; ask "
+            "for swaps or for several rankers.",
+            "swaps",
+        )
+    longest = int(corpus.sizes.max(initial=0))
+    if not 2 <= last_rank <= longest:
+        raise InputError(
+            f"Rank 1 cannot trade places with ranks down to {last_rank}; the last rank must be at "
+            f"least 2 and at most {longest}, the length of the longest list.",
+            "swaps",
+        )
+    (ranks,) = shown
+    long = corpus.sizes[query_of_document(corpus.query_offsets)] >= last_rank
+    found = []
+    for place in range(1, last_rank + 1):
+        moved = ranks.copy()
+        moved[long & (ranks == place)], moved[long & (ranks == 1)] = 1, place
+        found.append(moved)
+    return found
 
 
 def _clicks_on(
@@ -233,6 +286,11 @@ _LISTS_OF_LEAVING = (
     "Each of the {rankers} rankers shows one fixed list for a query; lists that change from "
     "presentation to presentation are not simulated for users who leave. To estimate λ from this "
     "log, give each list its own query."
+)
+_TRUST_BY_GRADE = (
+    "A document with grade g at rank k is clicked with probability α_k (2^g − 1)/(2^G − 1) + β_k, "
+    "where G is the highest grade. The log contains neither examination nor α and β; only a log "
+    "with swaps allows them to be estimated, up to a scale."
 )
 _LOGGING_RANKERS = 2  # so that documents change ranks and examination can be harvested
 

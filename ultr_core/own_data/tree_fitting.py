@@ -142,7 +142,7 @@ def fit_trees_from_log(
     """
     tell = progress if progress is not None else lambda text: None
     lightgbm()
-    method, instead = method_or_default(method, log, curve, clip)
+    method, instead = method_or_default(method, log, curve, clip, name_of=corpus.name_of_document)
     ready = prepared(
         method_of_key(method), corpus, log, curve, clip=clip, validation=validation, seed=seed,
         logger_scores=logger_scores, from_pairs=False,

@@ -129,7 +129,7 @@ SMALL_CURVE = TableCurve((1.0, 0.5, 0.25, 0.125))
 _FLAT = PowerLaw(0.0)
 
 NO_BIAS = Expectation(
-    "every rank is examined equally often, and only relevant documents are clicked",
+    "every rank is examined equally often, and irrelevant documents are not clicked",
     PositionModel(_FLAT),
     Belief(_FLAT, clip=0.25),
 )
@@ -139,14 +139,14 @@ NO_BIAS_BUT_NOISE = Expectation(
     Belief(_FLAT, clip=0.25),
 )
 RIGHT_CURVE = Expectation(
-    "the propensities are correct and above 0 for every document that can be clicked, and only "
-    "relevant documents are clicked",
+    "the propensities are correct and above 0 for every document that can be clicked, and "
+    "irrelevant documents are not clicked",
     PositionModel(SMALL_CURVE),
     Belief(SMALL_CURVE, clip=0.25),
 )
 RIGHT_CURVE_ABOVE_CLIP = Expectation(
-    "the propensities are correct and at least τ for every document that can be clicked, and only "
-    "relevant documents are clicked",
+    "the propensities are correct and at least τ for every document that can be clicked, and "
+    "irrelevant documents are not clicked",
     PositionModel(SMALL_CURVE),
     Belief(SMALL_CURVE, clip=0.125),
 )
@@ -157,8 +157,8 @@ RIGHT_CURVE_BUT_NOISE = Expectation(
     Belief(SMALL_CURVE, clip=0.125),
 )
 RIGHT_RELEVANCE = Expectation(
-    "the propensities and the relevance fitted to the clicks are correct, and only relevant "
-    "documents are clicked",
+    "the propensities and the relevance fitted to the clicks are correct, and "
+    "irrelevant documents are not clicked",
     PositionModel(SMALL_CURVE),
     Belief(SMALL_CURVE, clip=0.25),
     fitted=right_relevance,
@@ -183,13 +183,13 @@ _LEAVING = LeavingUsers(SMALL_CURVE, continuation=0.5)
 
 RIGHT_CONTINUATION = Expectation(
     "the propensities and λ are correct and above 0, λ does not depend on what was clicked, and "
-    "only relevant documents are clicked",
+    "irrelevant documents are not clicked",
     _LEAVING,
     Belief(SMALL_CURVE, continuation=0.5),
 )
 RIGHT_CONTINUATION_AND_RELEVANCE = Expectation(
-    "the propensities, λ and the relevance fitted to the clicks are correct, and only relevant "
-    "documents are clicked",
+    "the propensities, λ and the relevance fitted to the clicks are correct, and "
+    "irrelevant documents are not clicked",
     _LEAVING,
     Belief(SMALL_CURVE, clip=0.25, continuation=0.5),
     fitted=right_relevance,

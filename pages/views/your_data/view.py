@@ -135,7 +135,7 @@ def _of_evidence(found: Evaluation) -> str:
     estimate = found.judged.estimate
     if estimate is None:
         return "no estimate"
-    truth = "" if found.true is None else f"; from the grades {found.true.risk_of_log:.2f}"
+    truth = "" if found.true is None else f"; from the grades {found.true.estimated:.2f}"
     interval = f"{estimate.low:.2f} to {estimate.high:.2f}"
     return with_minus(f"estimated risk {estimate.value:.2f} ({interval}){truth}")
 

@@ -236,7 +236,7 @@ def test_a_context_that_changes_within_a_presentation_is_named() -> None:
     (found,) = (one for one in inspect_log(log).findings if one.key == "context_changes")
     assert (found.value, found.severity) == (1, "warning")
     assert mentions(found.sentence, "p1", "desk", "phone")
-    for same in ([("desk",), ("phone",)], [("1", "1.0"), ("phone",)]):
+    for same in ([("desk",), ("phone",)], [("-1", "-1.0"), ("1", "1.0")]):
         log = parse_log(rows_of(same), columns=BY_CONTEXT)
         assert not any(one.key == "context_changes" for one in inspect_log(log).findings)
 
@@ -246,6 +246,9 @@ def test_one_number_is_one_context_however_it_is_written() -> None:
     assert log.context_names == ("1", "phone")
     curves = parse_context_values("context,rank,propensity\n1.0,1,1\nphone,1,1\n")
     assert [*curves] == ["1", "phone"]
+    log = parse_log(rows_of([("-1",), ("-1.0",), ("1.0",)]), columns=BY_CONTEXT)
+    assert log.context_names == ("-1", "1")
+    assert [*parse_context_values("context,rank,propensity\n-1.0,1,1\n1,1,1\n")] == ["-1", "1"]
 
 
 def test_clicks_above_are_no_given_context() -> None:

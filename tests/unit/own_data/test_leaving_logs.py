@@ -245,7 +245,18 @@ def test_a_lambda_that_the_log_contradicts_deploys_nothing(
         found = asked(busy, "evaluate", stay, *judged, capsys=capsys)
         (check,) = (one for one in found["checks"]["findings"] if one["key"] == "continuation")
         assert check["verdict"] == verdict
-        assert bool(found["gate"]["declined"]) is (verdict == "stop")
+        contradicted = verdict == "stop"
+        assert bool(found["gate"]["declined"]) is contradicted
+        # No number is given by it, and whatever would have one says why.
+        shown = found["against_shown"], found["estimates"]["hindsight"]
+        assert (shown[0]["difference"] is None) is (shown[1]["value"] is None) is contradicted
+        assert found["estimates"]["ips"]["value"] is not None
+        for text in (shown[0]["sentence"], shown[1]["words"], found["sentence"]):
+            assert mentions(text, "contradicts") is contradicted
+        files = ["--corpus", str(busy / "corpus.txt"), "--log", str(busy / "log.csv")]
+        assert main(["fit", *files, "--eta", "0", "--continuation", stay, "--cost", "1"]) == 0
+        first, *_ = capsys.readouterr().out.split("\n\n")
+        assert mentions(first, stay, "contradicts") is contradicted
     log = read_log(busy / "log.csv", how=ABOVE)
     clicks = join_log(log, load_corpus(busy / "corpus.txt")).clicks
     assert against_log(0.9, clicks)

@@ -15,8 +15,15 @@ from ultr_core.files import parse_log
 from ultr_core.inspection import inspect_log, unshown_candidates
 from ultr_core.own_data.agreement import ranks_over_draws, shown_ranks
 from ultr_core.own_data.deployment import gate
-from ultr_core.own_data.evaluation import Judge, compare_with_shown, default_judge, unseen_part
-from ultr_core.own_data.fitting import default_estimator, fit_from_log
+from ultr_core.own_data.evaluation import (
+    JUDGE,
+    Judge,
+    compare_with_shown,
+    default_judge,
+    evaluate_ranker,
+    unseen_part,
+)
+from ultr_core.own_data.fitting import FEW_LEFT_OUT, default_estimator, fit_from_log
 from ultr_core.propensity import ESTIMATORS, Belief
 from ultr_core.risk.intervals import upper_bound
 from ultr_core.users import ClickLog, PowerLaw
@@ -156,7 +163,59 @@ def test_the_number_of_lists_that_leave_out_is_exact_or_the_least(ordered: bool)
 def test_one_list_of_many_is_told_as_one() -> None:
     lists = [(0, [0, 1, 2, 3])] * 265 + [(0, [0])]
     _, told = default_estimator(of_lists(lists, 1, 4), CURVE)
-    assert mentions(told[0], "1 of 266")
+    assert mentions(told[0], "1 of 266", "0.3%")
+    ids = [f"d{number}" for number in range(4)]
+    corpus = Corpus(np.eye(4), np.zeros(4, int), np.array([0, 4]), query_ids=["q7"])
+    corpus = replace(corpus, document_ids=tuple(ids))
+    log = of_lists(lists, 1, 4)
+    _, told = default_estimator(log, CURVE, name_of=corpus.name_of_document)
+    assert mentions(told[0], "1 of 266", "d1", "q7", "265 of 266")
+    fit = fit_from_log(corpus, log, CURVE, cost=1.0)
+    assert fit.method == "policy-aware" and mentions(fit.notices, "d1", "q7", "265 of 266")
+
+
+def test_one_broken_row_of_a_large_log_changes_no_method_and_is_named() -> None:
+    """120,000 lists of ten, of which one ends a row early: the allowance for it is added to IPS."""
+    draws, candidates = 40_000, 10
+    impressions = np.full(3 * candidates, draws)
+    impressions[2 * candidates - 1] -= 1
+    place = np.tile(np.arange(1, candidates + 1), 3)
+    log = ClickLog(
+        np.arange(3 * candidates), place, impressions, impressions // (5 * place), 3 * draws,
+        candidates * np.arange(4), draws=[draws] * 3, whole_lists=False,
+    )  # fmt: skip
+    corpus = Corpus(np.eye(30), np.zeros(30, int), np.array([0, 10, 20, 30]))
+    whole = replace(log, impressions=np.full(3 * candidates, draws))
+    assert default_judge(log, CURVE).estimator is default_judge(whole, CURVE).estimator is JUDGE
+    scores = np.tile(np.arange(10.0), 3)
+    found, before = (
+        compare_with_shown(one, scores, CURVE, name="it").whole for one in (log, whole)
+    )
+    assert found is not None and before is not None
+    assert found.value == pytest.approx(before.value, rel=1e-4)
+    assert before.high - before.low < found.high - found.low < 1.01 * (before.high - before.low)
+    told = evaluate_ranker(corpus, log, scores, CURVE).unshown.finding()
+    assert told.severity == "warning"
+    assert mentions(told.sentence, "1 of 120,000", "document 10", "39,999 of 40,000")
+    # One list in three hundred is another matter.
+    impressions[2 * candidates - 1] -= 400
+    assert default_judge(replace(log, impressions=impressions), CURVE).estimator is not JUDGE
+
+
+def test_below_the_limit_the_allowance_for_lists_widens_intervals_by_under_1_percent(
+    of: cut_lists.World,
+) -> None:
+    clicks = 300_000
+    chances = cut_lists.cut_chances(of, "varied", 0.5 * FEW_LEFT_OUT / clicks**0.5)
+    log = cut_lists.simulated(of, chances, clicks, np.random.default_rng(1))
+    assert 0 < unshown_candidates(log).sometimes * log.total_clicks**0.5 < FEW_LEFT_OUT
+    for ranks in of.rankers.values():
+        found = compare_with_shown(log, -ranks, CURVE, name="it")
+        assert found.judge == JUDGE.label and found.estimate is not None
+        assert found.whole is not None
+        assert found.whole.high - found.whole.low < 1.01 * (
+            found.estimate.high - found.estimate.low
+        )
 
 
 @pytest.mark.parametrize("end", ["\n", "", "\r\n"])
