@@ -56,7 +56,7 @@ METHODS = ("naive", "propensity")
 COUNTED = {"naive": "naive", "propensity": "weighted"}
 COLUMNS = (
     "part", "method", "look", "label", "x", "y", "x2", "y2", "low", "high", "true_risk", "estimate",
-    "expected", "angle", "text",
+    "expected", "angle", "text", "across", "up",
 )  # fmt: skip
 
 
@@ -241,14 +241,15 @@ def _names(named: dict[str, list[dict[str, Any]]], room: Room) -> Iterator[dict[
     for name, marks in named.items():
         at = marks[-1]["x"], marks[-1]["y"]
         size = _in_words(name, BOLD)
-        x, y = room.place(size, [at])
-        yield {"part": "name", "x": x, "y": y, "text": name}
-        mark, middle = room.pixels([at, (x, y)])
-        end = middle + np.clip(mark - middle, -np.array(size) / 2, np.array(size) / 2)
+        mark, middle = room.pixels([at, room.place(size, [at])])
+        across, up = (middle - mark).tolist()
+        yield {"part": "name", "x": at[0], "y": at[1], "across": across, "up": up, "text": name}
+        half = np.array(size) / 2
+        end = middle + np.clip(mark - middle, -half, half)
         if np.hypot(*(end - mark)) > LEADER:
-            x2, y2 = room.on_axes(end)
-            room.take(np.linspace(at, (x2, y2)), (CELL, CELL))
-            yield {"part": "leader", "x": at[0], "y": at[1], "x2": x2, "y2": y2}
+            room.take(np.linspace(at, room.on_axes(end)), (CELL, CELL))
+            across, up = (end - mark).tolist()
+            yield {"part": "leader", "x": at[0], "y": at[1], "across": across, "up": up}
 
 
 def _shades() -> Iterator[dict[str, Any]]:
@@ -302,6 +303,8 @@ def _template(relative: bool, right: bool, theme: Theme) -> dict[str, Any]:
     )
 
     words = alt.Chart().transform_filter("datum.part == 'count' || datum.part == 'words'")
+    # In pixels from their marks, so that names are as close to them in a larger plot.
+    across, down = alt.ExprRef("datum.across"), alt.ExprRef("-datum.up")
     middle: Mark = {"align": "center", "baseline": "middle"}
     law: Mark = {"color": ink.text if right else ink.quiet, "strokeWidth": 2}
     law["strokeDash"] = [1, 0] if right else [6, 5]
@@ -320,9 +323,12 @@ def _template(relative: bool, right: bool, theme: Theme) -> dict[str, Any]:
             angle=alt.Angle("angle:Q", scale=None),
             size=alt.condition("datum.look == 'arrow'", alt.value(ARROW), alt.value(DOT)),
         ),
-        rows_of("leader").mark_rule(color=ink.quiet).encode(x=x, y=y, x2="x2:Q", y2="y2:Q"),
+        rows_of("leader").mark_rule(
+            color=ink.quiet, x2Offset=across, y2Offset=down
+        ).encode(x=x, x2="x:Q", y=y, y2="y:Q"),
         *readable_text(
-            rows_of("name").encode(x=x, y=y), ink, "text:N", **middle, fontWeight="bold"
+            rows_of("name").encode(x=x, y=y), ink, "text:N", **middle, fontWeight="bold",
+            dx=across, dy=down,
         ),
         *readable_text(
             words.encode(x=x, y=y), ink, "text:N", halo=3, **middle, lineBreak="|",

@@ -17,7 +17,7 @@ STEP = 3
 LARGER = 1.3
 """How much larger words may be than expected: in a lecture, or on the narrow plot of a phone."""
 
-COVERED, TIGHT = 5_000.0, 12.0
+COVERED, TIGHT = 5_000.0, 60.0
 """What makes a place as bad as so many pixels of distance: that the words cover something all
 over; that they would if they were larger."""
 

@@ -63,7 +63,10 @@ def boxes(rows: pd.DataFrame, size: Any) -> list[tuple[str, float, float, float,
     unit = np.array(PIXELS) / (2 * EDGE)
     found = []
     for _, row in rows.iterrows():
-        (x, y), (across, up) = row[["x", "y"]].to_numpy(float) * unit, size(row)
+        x, y = row[["x", "y"]].to_numpy(float) * unit
+        if row["part"] == "name":
+            x, y = x + row["across"], y + row["up"]
+        across, up = size(row)
         what = row["text"] if row["part"] in WORDS else f"{row['method']} {row['label']}"
         found.append((what, x - across / 2, x + across / 2, y - up / 2, y + up / 2))
     return found
