@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain
 from typing import Any, Literal
 
 import altair as alt
@@ -26,6 +27,7 @@ from ultr_core.figures.layers import (
     tooltips,
     with_domains,
 )
+from ultr_core.figures.room import CELL, Room
 from ultr_core.figures.style import INKS, METHOD_STYLES, Theme
 from ultr_core.lab import EstimatedRisks, RiskPicture, headline, named_rankers
 
@@ -34,18 +36,27 @@ Scale = Literal["relative", "absolute"]
 EDGE = 4.5
 """Ends of both axes, fixed, so that a change on the screen is a change in the world."""
 
-ARROW = 260  # square pixels: its head is as wide as a mark
-INSET = 0.42  # from the edge to words, past the arrows there
 MARGIN = 0.14  # how far from the edge the arrows sit that point beyond it
-BESIDE, ASIDE = 0.5, 1.5  # from an arrow to its number, and between the arrows of one corner
-ROOM = (0.39, 0.37)  # on each side of a number's middle, across and up
-NAME = (1.4, 0.6)  # room of a name on the axes
-HEIGHTS = {"left": (0.8 - EDGE, 2.6), "right": (-2.1, EDGE)}  # of names, clear of a shade's words
+ASIDE = 0.8  # between the arrows of one corner
+
+PIXELS = (408, 282)
+"""Width and height of the plot on the first screen at 1280 x 720."""
+
+DOT, ARROW = 70, 260  # square pixels of a mark, and of an arrow: its head is as wide as a mark
+MARK = (11.0, 11.0)  # width and height of a mark in pixels, of an arrow upwards, of an interval
+UPWARDS, SLANTED = (9.0, 18.0), (16.0, 16.0)
+INTERVAL_WIDTH = 3.0
+LINE = 17.0  # pixels of a line of words, and of one of its letters, plain or bold
+LETTER, BOLD = 7.5, 8.2
+LEADER = 14.0
+"""Pixels between a mark and its name from which a line connects them."""
+
 NAMED = ("skyline", "halfway", "worse ranker")
 METHODS = ("naive", "propensity")
+COUNTED = {"naive": "naive", "propensity": "weighted"}
 COLUMNS = (
     "part", "method", "look", "label", "x", "y", "x2", "y2", "low", "high", "true_risk", "estimate",
-    "expected", "angle", "text",
+    "expected", "angle", "text", "across", "up",
 )  # fmt: skip
 
 
@@ -68,14 +79,20 @@ def estimates_figure(
     relative = scale == "relative"
     rows = [*_rankers(picture, relative)]
     if relative:
-        rows += [*_counts(rows, picture.slope), *_names(picture, rows), *_shades()]
+        _set_aside(rows)
+        named = _named(picture, rows)
+        rows += _intervals(named)
+        room = _room(rows, picture.slope)
+        rows += _counts(rows, room)
+        rows += _words(picture.slope, belief_is_right, room)
+        rows += [*_names(named, room), *_shades()]
         domain = {"x": (-EDGE, EDGE), "y": (-EDGE, EDGE)}
     else:
         heights = [row["y"] for row in rows]
         xs = [row["x"] for row in rows]
         ends = (picture.slope * x + picture.intercept for x in stable_range(xs))
         domain = {"x": stable_range(xs), "y": stable_range(heights, include=(*ends,))}
-    rows += _law(picture, domain["x"], relative, belief_is_right)
+    rows += _law(picture, domain["x"], relative)
     data: Columns = {name: [row.get(name) for row in rows] for name in COLUMNS}
     spec = with_domains(_template(relative, belief_is_right, theme), **domain)
     title = "Estimated against true risk"
@@ -133,39 +150,65 @@ def _placed(x: float, y: float) -> tuple[float, float, float | None]:
     return max(-most, min(x, most)), max(-most, min(y, most)), angle
 
 
-def _counts(rows: list[dict[str, Any]], slope: float) -> Iterator[dict[str, Any]]:
-    """The number of marks of each method beyond each edge and corner, beside their arrows.
-
-    slope: of the line through the origin, which no number may touch either.
-    """
-    beyond: dict[tuple[float, str], list[dict[str, Any]]] = {}
+def _room(rows: list[dict[str, Any]], slope: float) -> Room:
+    """What marks, arrows, intervals and the line through the origin take of the plot."""
+    room = Room(EDGE, PIXELS)
+    line = np.linspace(-EDGE, EDGE, PIXELS[0] // CELL)
+    room.take(np.column_stack([line, slope * line])[np.abs(slope * line) <= EDGE], (CELL, CELL))
+    sized: dict[tuple[float, float], list[tuple[float, float]]] = {}
     for row in rows:
-        if row["part"] == "edge":
-            beyond.setdefault((row["angle"], row["method"]), []).append(row)
-    for (angle, method), marks in beyond.items():
-        across, up = _sides(angle)
-        if across and up and method == "naive" and (angle, "propensity") in beyond:
-            for mark in marks:
-                mark["x"] -= ASIDE * across
-    drawn = [(row["x"], row["y"]) for row in rows]
-    drawn += [(x, slope * x) for x in np.arange(-EDGE, EDGE, BESIDE / 2).tolist()]
-    for (angle, method), marks in beyond.items():
-        across, up = _sides(angle)
-        xs, ys = ([mark[axis] for mark in marks] for axis in ("x", "y"))
-        if not across and min(xs) > EDGE / 2:  # a corner's number may be beside it
-            x, y = float(np.median(xs)), ys[0] - BESIDE * up
-        elif not across:
-            x, y = min(xs) - BESIDE, ys[0]
-            x = x if x > -EDGE + BESIDE / 2 else max(xs) + BESIDE
-        elif not up:
-            x, y = xs[0], min(ys) - BESIDE
-            y = y if y > -EDGE + 2 * BESIDE else max(ys) + BESIDE
+        if row["part"] == "interval":
+            heights = np.arange(row["y"], row["y2"], CELL * EDGE / PIXELS[1]).tolist()
+            sized.setdefault((INTERVAL_WIDTH, CELL), []).extend((row["x"], y) for y in heights)
         else:
-            x, y = xs[0] - 1.3 * BESIDE * across, ys[0]
-        x, y = _free(x, y, drawn, along_y=not up)
-        # A number is larger than a mark.
-        drawn += [(x + BESIDE / 2 * i, y + BESIDE / 2 * j) for i in (-1, 1) for j in (-1, 1)]
-        yield {"part": "count", "method": method, "x": x, "y": y, "text": f"+{len(marks)}"}
+            sized.setdefault(_size(row["angle"]), []).append((row["x"], row["y"]))
+    for size, points in sized.items():
+        room.take(points, size)
+    return room
+
+
+def _size(angle: float | None) -> tuple[float, float]:
+    """Width and height in pixels of a mark, or of an arrow of this angle."""
+    if angle is None:
+        return MARK
+    across, up = _sides(angle)
+    return SLANTED if across and up else UPWARDS if up else (UPWARDS[1], UPWARDS[0])
+
+
+def _in_words(text: str, letter: float = LETTER) -> tuple[float, float]:
+    """Width and height of words in pixels."""
+    lines = text.split("|")
+    return letter * max(map(len, lines)), LINE * len(lines)
+
+
+def _set_aside(rows: list[dict[str, Any]]) -> None:
+    """Move naive arrows off the corners in which there are weighted ones."""
+    edge = [row for row in rows if row["part"] == "edge"]
+    weighted = {row["angle"] for row in edge if row["method"] == "propensity"}
+    for row in edge:
+        across, up = _sides(row["angle"])
+        if across and up and row["method"] == "naive" and row["angle"] in weighted:
+            row["x"] -= ASIDE * across
+
+
+def _counts(rows: list[dict[str, Any]], room: Room) -> Iterator[dict[str, Any]]:
+    """The number of marks of each method beyond the axes in each quadrant."""
+    for right, above in ((True, True), (True, False), (False, True), (False, False)):
+        beyond = [
+            row
+            for row in rows
+            if row["part"] == "edge" and (row["x"] > 0, row["y"] > 0) == (right, above)
+        ]
+        if beyond:
+            counts = Counter(row["method"] for row in beyond)
+            text = "|".join(f"{COUNTED[key]} +{counts[key]}" for key in METHODS if counts[key])
+            near = [(row["x"], row["y"]) for row in beyond]
+            x, y = room.place(_in_words(text), near, within=(_half(right), _half(above)))
+            yield {"part": "count", "x": x, "y": y, "text": text}
+
+
+def _half(positive: bool) -> tuple[float, float]:
+    return (0.0, EDGE) if positive else (-EDGE, 0.0)
 
 
 def _sides(angle: float) -> tuple[int, int]:
@@ -174,61 +217,67 @@ def _sides(angle: float) -> tuple[int, int]:
     return across, up
 
 
-def _free(
-    x: float, y: float, drawn: list[tuple[float, float]], *, along_y: bool
-) -> tuple[float, float]:
-    """The place nearest to (x, y), along its edge, at which a number covers nothing drawn."""
-    for step in sorted(np.arange(-2.0, 2.01, 0.05), key=abs):
-        near = (x, y + float(step)) if along_y else (x + float(step), y)
-        inside = abs(near[1 if along_y else 0]) < EDGE - BESIDE / 2
-        if inside and not any(
-            abs(near[0] - at) < ROOM[0] and abs(near[1] - high) < ROOM[1] for at, high in drawn
-        ):
-            return near
-    return x, y
+def _named(picture: RiskPicture, rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """The marks of three rankers inside the window, by name."""
+    labels = {
+        picture.labels[at]: name for at, name in zip(named_rankers(picture), NAMED, strict=True)
+    }
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        if row["part"] == "ranker" and row["label"] in labels:
+            found.setdefault(labels[row["label"]], []).append(row)
+    return found
 
 
-def _names(picture: RiskPicture, rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Names and intervals of three rankers."""
-    names: list[dict[str, Any]] = []
-    for place, name in zip(named_rankers(picture), NAMED, strict=True):
-        label = picture.labels[place]
-        inside = [row for row in rows if row["label"] == label and row["part"] == "ranker"]
-        for row in inside:
-            ends = np.clip((row["low"], row["high"]), -EDGE, EDGE)
-            yield {
-                "part": "interval", "method": row["method"],
-                "x": row["x"], "y": float(ends[0]), "y2": float(ends[1]),
-            }  # fmt: skip
-        if inside:
-            x, y = inside[-1]["x"], inside[-1]["y"]
-            y = float(np.clip(y, *HEIGHTS["left" if x < 0 else "right"]))
-            names.append({"part": "name", "x": x, "y": y, "text": name})
-    for low, high in pairwise(sorted(names, key=lambda row: row["y"])):
-        if abs(high["x"] - low["x"]) < NAME[0] and high["y"] - low["y"] < NAME[1]:
-            low["y"] = max(high["y"] - NAME[1], HEIGHTS["left"][0])
-            high["y"] = low["y"] + NAME[1]
-    yield from names
+def _intervals(named: dict[str, list[dict[str, Any]]]) -> Iterator[dict[str, Any]]:
+    for row in chain(*named.values()):
+        low, high = np.clip((row["low"], row["high"]), -EDGE, EDGE).tolist()
+        if low < high:  # neither is NaN
+            yield {"part": "interval", "method": row["method"], "x": row["x"], "y": low, "y2": high}
+
+
+def _names(named: dict[str, list[dict[str, Any]]], room: Room) -> Iterator[dict[str, Any]]:
+    """Names beside marks, and lines to those that are farther away."""
+    for name, marks in named.items():
+        at = marks[-1]["x"], marks[-1]["y"]
+        size = _in_words(name, BOLD)
+        mark, middle = room.pixels([at, room.place(size, [at])])
+        across, up = (middle - mark).tolist()
+        yield {"part": "name", "x": at[0], "y": at[1], "across": across, "up": up, "text": name}
+        half = np.array(size) / 2
+        end = middle + np.clip(mark - middle, -half, half)
+        if np.hypot(*(end - mark)) > LEADER:
+            room.take(np.linspace(at, room.on_axes(end)), (CELL, CELL))
+            across, up = (end - mark).tolist()
+            yield {"part": "leader", "x": at[0], "y": at[1], "across": across, "up": up}
 
 
 def _shades() -> Iterator[dict[str, Any]]:
     """The two quadrants of rankers on the wrong side."""
     yield {"part": "shade", "x": -EDGE, "x2": 0.0, "y": 0.0, "y2": EDGE}
     yield {"part": "shade", "x": 0.0, "x2": EDGE, "y": -EDGE, "y2": 0.0}
-    yield {"part": "left", "x": -EDGE + INSET, "y": EDGE - 1.2, "text": "better, called worse"}
-    yield {"part": "right", "x": EDGE - INSET, "y": -EDGE + 1.2, "text": "worse, called better"}
+
+
+def _words(slope: float, right: bool, room: Room) -> Iterator[dict[str, Any]]:
+    """What the quadrants and the line are."""
+    said = f"ε₊ − ε₋ = {slope:.2g}"
+    line = f"line: slope|{said}" if right else f"if η′ = η: line|of slope {said}"
+    above, below = (_half(False), _half(True)), (_half(True), _half(False))
+    for text, at, within in (
+        ("better,|called worse", (-3.2, EDGE - 1.2), above),
+        ("worse,|called better", (3.2, -EDGE + 1.2), below),
+        (line, (3.0, -1.2), None),
+    ):
+        x, y = room.place(_in_words(text), [at], within=within)
+        yield {"part": "words", "x": x, "y": y, "text": text}
 
 
 def _law(
-    picture: RiskPicture, ends: tuple[float, float], relative: bool, right: bool
+    picture: RiskPicture, ends: tuple[float, float], relative: bool
 ) -> Iterator[dict[str, Any]]:
     intercept = 0.0 if relative else picture.intercept
     for x, label in zip(ends, ("key", None), strict=True):
         yield {"part": "law", "x": x, "y": picture.slope * x + intercept, "label": label}
-    slope = f"ε₊ − ε₋ = {picture.slope:.2g}"
-    if relative:
-        text = f"line: slope|{slope}" if right else f"if η′ = η: line|of slope {slope}"
-        yield {"part": "right", "x": ends[1] - INSET, "y": -0.9, "text": text}
 
 
 @lru_cache(maxsize=16)
@@ -252,7 +301,11 @@ def _template(relative: bool, right: bool, theme: Theme) -> dict[str, Any]:
         ("expected:Q", "Exact expectation"),
         format=".2f",
     )
-    name = rows_of("name")
+
+    words = alt.Chart().transform_filter("datum.part == 'count' || datum.part == 'words'")
+    # In pixels from their marks, so that names are as close to them in a larger plot.
+    across, down = alt.ExprRef("datum.across"), alt.ExprRef("-datum.up")
+    middle: Mark = {"align": "center", "baseline": "middle"}
     law: Mark = {"color": ink.text if right else ink.quiet, "strokeWidth": 2}
     law["strokeDash"] = [1, 0] if right else [6, 5]
     once = rows_of("law").transform_filter("datum.label == 'key'")
@@ -268,19 +321,24 @@ def _template(relative: bool, right: bool, theme: Theme) -> dict[str, Any]:
         ).encode(
             x=x, y=y, color=color, shape=shape, tooltip=tooltip,
             angle=alt.Angle("angle:Q", scale=None),
-            size=alt.condition("datum.look == 'arrow'", alt.value(ARROW), alt.value(70)),
+            size=alt.condition("datum.look == 'arrow'", alt.value(ARROW), alt.value(DOT)),
         ),
-        *readable_text(rows_of("count").encode(x=x, y=y), ink, "text:N", halo=3, align="center"),
-        *readable_text(name.encode(x=x, y=y), ink, "text:N", dx=9, dy=13, fontWeight="bold"),
-        *readable_text(rows_of("left").encode(x=x, y=y), ink, "text:N", halo=3),
+        rows_of("leader").mark_rule(
+            color=ink.quiet, x2Offset=across, y2Offset=down
+        ).encode(x=x, x2="x:Q", y=y, y2="y:Q"),
         *readable_text(
-            rows_of("right").encode(x=x, y=y), ink, "text:N", halo=3, align="right", lineBreak="|"
+            rows_of("name").encode(x=x, y=y), ink, "text:N", **middle, fontWeight="bold",
+            dx=across, dy=down,
+        ),
+        *readable_text(
+            words.encode(x=x, y=y), ink, "text:N", halo=3, **middle, lineBreak="|",
+            dy=alt.ExprRef(f"indexof(datum.text, '|') < 0 ? 0 : {-LINE / 2}"),
         ),
     ]  # fmt: skip
     left = 0.0
-    for method, words in (("naive", "naive: counts 1"), ("propensity", "weighted: 1/p")):
+    for method, name in (("naive", "naive: counts 1"), ("propensity", "weighted: 1/p")):
         style = METHOD_STYLES[method]
         look: Mark = {"color": style.color, "shape": style.shape, "filled": True, "size": 110}
-        layers += key_point(once, words, ink, at=left + 6, y=-16, opacity=1, **look)
+        layers += key_point(once, name, ink, at=left + 6, y=-16, opacity=1, **look)
         left += 150
     return bare_spec(layers, ink)
