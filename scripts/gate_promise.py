@@ -72,6 +72,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--logs", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--corpus-seed", type=int, default=0)
     parser.add_argument("--folds", action="store_true")
     parser.add_argument("--first", type=int, default=0)
     given = parser.parse_args()
@@ -82,7 +83,9 @@ def main() -> None:
             cells = " | ".join(f"{found[name]:,}" for name in names)
             print(f"| {saw}, {clicks:,} | {cells} |", flush=True)
         return
-    worlds = {eps: default_world(eps) for eps in dict.fromkeys(eps for eps, _ in CELLS)}
+    worlds = {
+        eps: default_world(eps, given.corpus_seed) for eps in dict.fromkeys(eps for eps, _ in CELLS)
+    }
     for eps, clicks in CELLS:
         for row in gate_rows(worlds[eps], clicks, given.logs, given.seed):
             print(

@@ -156,9 +156,9 @@ def _share(of: NDArray[np.bool_]) -> float:
     return float(np.mean(of))
 
 
-def default_world(eps_minus: float) -> Shown:
-    """Production of the default world on the training queries, and rankers near and far from it."""
-    lab = Lab(Settings(eps_minus=eps_minus))
+def default_world(eps_minus: float, corpus_seed: int = 0) -> Shown:
+    """Production of a built-in corpus on the training queries, and rankers near and far from it."""
+    lab = Lab(Settings(eps_minus=eps_minus, corpus_seed=corpus_seed))
     return shown_to_users(lab, lab.world().train)
 
 
