@@ -20,10 +20,9 @@ import vl_convert
 
 from ultr_core.export.origin import Origin
 from ultr_core.figures import Figure
+from ultr_core.files.tables import MADE_WITH
 
 PNG_SCALE = 2.0
-MADE_WITH = "made_with"
-"""Name of the column of a CSV file, and of the entry in ``usermeta``, that holds the origin."""
 
 _PNG_START = 8  # bytes of the signature
 _PNG_CHUNK_FRAME = 12  # length, type and checksum around a chunk's data

@@ -29,6 +29,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "groups": "a list of numbers, such as group sizes or scores",
         "training": "an svm_proprank training file",
         "weights": "a table of weights",
+        "targets": "a table of targets for another learner",
         "names": "a table of names",
         "judgements": "judgements",
         "notebook": "a notebook",
@@ -44,7 +45,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
 NOT_ALONE = ("weights", "names", "judgements")
 """Kinds that are read together with another file, and so are not looked at by themselves."""
 
-UNREAD = ("notebook", "results", "json", "markup", "statement", "link")
+UNREAD = ("targets", "notebook", "results", "json", "markup", "statement", "link")
 """Kinds that no reader takes."""
 
 ROW = re.compile(r"\s*[+-]?[\d.]\S*[ \t]+(qid:\S|cost:\S|\d+:)")
@@ -166,6 +167,7 @@ def _kind_of_columns(first: str) -> str | None:
     from ultr_core.files.curve_files import PROPENSITY_NAMES, RANK_NAMES
     from ultr_core.files.score_files import SCORE_COLUMNS
     from ultr_core.files.tables import QUERY_COLUMNS
+    from ultr_core.files.target_files import TARGET_COLUMNS
     from ultr_core.files.trec_files import is_run
     from ultr_core.files.weight_files import WEIGHT_COLUMNS
 
@@ -187,6 +189,8 @@ def _kind_of_columns(first: str) -> str | None:
         return "curve" if plain & set(RANK_NAMES) and plain & set(PROPENSITY_NAMES) else None
     if "position" in found:
         return None
+    if plain >= set(TARGET_COLUMNS):
+        return "targets"
     if plain & set(WEIGHT_COLUMNS):
         return "weights"
     if plain & set(SCORE_COLUMNS):

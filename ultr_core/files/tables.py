@@ -99,6 +99,9 @@ def table_rows(text: str, known: Collection[str], name: str) -> Iterator[tuple[i
         raise InputError(f"{name}, line {rows.line_num} is not CSV ({error}).", "not_csv") from None
 
 
+MADE_WITH = "made_with"
+"""Column of a table that is written, and entry of other files, that holds its origin."""
+
 QUERY_COLUMNS = ("query", "query_id", "qid")
 CANDIDATE_COLUMNS = ("candidate",)
 DOCUMENT_COLUMNS = ("document", "document_id", "doc", "doc_id", "docid")

@@ -167,8 +167,9 @@ _TELLING = frozenset(
 
 def require_ending(path: str, option: str, endings: Sequence[str]) -> None:
     """Raise InputError for the name of a file to be written that ends as another format does."""
-    ending = Path(str(path).lower().removesuffix(".gz")).suffix
-    if ending in _TELLING and ending not in endings:
+    name = str(path).lower()
+    ending = Path(name.removesuffix(".gz")).suffix
+    if ending in _TELLING and (ending not in endings or name.endswith(".parquet.gz")):
         raise InputError(
             f"{option} does not write the format that the ending of {named(path)} stands for; "
             f"choose a name that ends in {endings[0]}.",

@@ -15,6 +15,7 @@ from ultr_core.files import write_scores
 from ultr_core.files.disk import written_together
 from ultr_core.files.proprank_files import write_proprank
 from ultr_core.files.ranker_files import write_ranker, write_svm_light_model
+from ultr_core.files.target_files import write_targets
 from ultr_core.files.tree_files import write_trees
 from ultr_core.files.weight_files import write_weights
 from ultr_core.inspection import Inspection, Overlap
@@ -66,6 +67,7 @@ from ultr_core.own_data.tree_fitting import (
     tree_fold_scores,
 )
 from ultr_core.propensity import ESTIMATORS, ContinuationEstimate, PresentationLog
+from ultr_core.propensity.targets import no_impressions
 from ultr_core.users import ClickLog, PowerLaw
 
 _NOTES = (
@@ -86,7 +88,7 @@ _OF_TREES = (".txt", ".model")
 LINEAR_ONLY = ("cost", "svm_light_out", "weights_out", "proprank_out")
 """Options of linear rankers, which trees do not have."""
 
-WEIGHTS_ONLY = ("method", "clip", "logger_scores")
+WEIGHTS_ONLY = ("method", "clip", "logger_scores", "targets_out")
 """Options of learners that train on weights, which trees by position do not."""
 
 _SCORES = (".txt", ".scores", ".csv", ".run", ".trec")
@@ -110,6 +112,11 @@ _OUTPUTS = {
         _SCORES,
     ),
     "weights_out": ("write the weight of each clicked document as CSV", (".csv",)),
+    "targets_out": (
+        "write a target and a sample weight for each document, as CSV or Parquet, to train another "
+        "pointwise learner on; what each column means: docs/own_data.md",
+        (".csv", ".parquet"),
+    ),
     "proprank_out": (
         "write an svm_proprank training file, for the original program", (".dat", ".txt"),
     ),
@@ -203,6 +210,8 @@ def run(given: Given) -> Fitted:
     curve, odd = own_propensities(given, log)
     joined = own_join(given, log, own.corpus, own.name)
     print_notes(joined.notices)
+    if given.targets_out is not None and joined.clicks.clicks_only:
+        raise no_impressions("targets are also made")
     found, tested = own_continuation(given, joined.clicks, own.corpus)
     continuation = found.probability if isinstance(found, ContinuationEstimate) else found
     line = progress_line()
@@ -271,6 +280,8 @@ def _write(given: Given, corpus: Corpus, fit: OwnFit | TreeFit) -> None:
     trained = record_of(fit)
     if given.scores_out is not None:
         write_scores(given.scores_out, corpus, fit.ranker.score(corpus))
+    if given.targets_out is not None and fit.targets is not None:
+        write_targets(given.targets_out, corpus, fit.targets, made_with=trained)
     if isinstance(fit, TreeFit):
         if given.out is not None:
             write_trees(fit.ranker, given.out, trained=trained)

@@ -28,7 +28,7 @@ from ultr_core.limits import Limit
 from ultr_core.own_data.agreement import against_weighted_clicks, warned
 from ultr_core.own_data.provenance import fingerprint
 from ultr_core.own_data.refits import Refits
-from ultr_core.propensity import ESTIMATORS, Belief, Estimator, Weights
+from ultr_core.propensity import ESTIMATORS, Belief, Estimator, Targets, Weights
 from ultr_core.propensity.weights import require_clip
 from ultr_core.risk import Estimate, difference_by
 from ultr_core.risk.by_rank import RankTest
@@ -153,6 +153,11 @@ class OwnFit:
     agreement: tuple[Finding, ...] = ()
     logger_scores: FloatArray | None = None
     fingerprint: Sequence[str] = ()
+
+    @property
+    def targets(self) -> Targets | None:
+        """The weighted clicks of each document per presentation; None if only clicks are known."""
+        return self.weights.targets
 
     @property
     def estimator(self) -> Estimator:

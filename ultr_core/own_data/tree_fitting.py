@@ -52,7 +52,7 @@ from ultr_core.words import counted
 class TreeFit:
     """Trees grown on a log, with everything used to grow them; fields as in `OwnFit`.
 
-    method: "" for trees by position, which have no estimator. learner: its key.
+    method: "" for trees by position, which have no estimator and no targets. learner: its key.
     """
 
     ranker: TreeRanker
@@ -71,6 +71,7 @@ class TreeFit:
     logger_scores: NDArray[np.float64] | None = None
     fingerprint: Sequence[str] = ()
     learner: str = TREES
+    targets: Targets | None = None
 
     @property
     def estimator(self) -> Estimator:
@@ -162,6 +163,7 @@ def fit_trees_from_log(
         ranker, estimator.key, belief.clip, why, log.total_clicks, log.query_draws,
         clicked_documents(log), (*instead, *known.notices, *warned(agreement)), method, belief,
         known.test, known.ridge, agreement, whole.scores, fingerprint(corpus, log),
+        targets=targets,
     )  # fmt: skip
 
 

@@ -53,10 +53,10 @@ class Targets:
         return Targets(self.value[documents], self.draws[documents])
 
 
-def no_impressions() -> InputError:
+def no_impressions(who: str = "this learner also learns") -> InputError:
     """What to say where it is not known how often a document was shown."""
     return InputError(
-        "The log contains only clicks, but this learner also learns from impressions without a "
-        "click; give a log of everything that was shown.",
+        f"The log contains only clicks, but {who} from impressions without a click; give a log of "
+        "everything that was shown.",
         "clicks_only",
     )

@@ -289,6 +289,8 @@ FIT = "fit --corpus no.txt --log no.csv --eta 1"
         f"{FIT} --fold-scores-out x.parquet",
         f"{FIT} --weights-out x.json",
         f"{FIT} --proprank-out x.csv",
+        f"{FIT} --targets-out x.txt.json",
+        f"{FIT} --targets-out x.parquet.gz",
         "simulate --out x.parquet",
         "simulate --out x.csv --corpus-out x.jsonl",
         "simulate --out x.csv.zst",
@@ -313,6 +315,7 @@ def test_an_ending_is_proposed_that_the_learner_writes(learner: str, ending: str
         f"{FIT} --out x",
         f"{FIT} --out x.json.gz",
         f"{FIT} --scores-out x.run --weights-out x.csv --svm-light-out x.dat",
+        f"{FIT} --targets-out x.parquet",
     ],
 )
 def test_a_name_that_promises_nothing_else_is_taken(command: str) -> None:

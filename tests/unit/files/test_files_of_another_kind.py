@@ -61,6 +61,7 @@ FILES: dict[str, tuple[str, bytes]] = {
     "run": ("scores", b"7 Q0 a 1 2.5 x\n7 Q0 b 2 1 x\n"),
     "numbers": ("groups", b"0.5\n1.5\n"),
     "weights": ("weights", b"query,candidate,weight\n7,1,2\n"),
+    "targets": ("targets", b"query,candidate,row,target,sample_weight\n7,1,1,0.5,2\n"),
     "names": ("names", b"query_id,text\n7,lamp\n"),
     "judgements": ("judgements", b"7 0 a 2\n7 0 b 0\n"),
     "training": ("training", b"2 qid:7 cost:1.5 1:0.5 2:1\n0 qid:7 1:0.1 2:3\n"),
