@@ -11,7 +11,7 @@ from ultr_core.export.notebook import Cell, code, words
 from ultr_core.fields import Choice, Choices, Field
 from ultr_core.jobs.files import CORPUS, MISSING_ZERO
 from ultr_core.jobs.job import Given, Job, Page, PageState
-from ultr_core.jobs.output import print_notes, progress_line
+from ultr_core.jobs.output import print_notes, progress_lines
 from ultr_core.settings import ALL_FIELDS, Settings
 from ultr_core.words import counted
 
@@ -47,12 +47,14 @@ METHODS = Choices(
         "two-towers-additive": "Two towers, additive",
         "two-towers-product": "Two towers, product",
         "trees-by-position": "Trees by position",
+        "production": "Production",
+        "skyline": "Full information (skyline)",
     },
-    help="which rankers learn from the clicks; default naive, propensity and clipped. With this "
-    "option, --json gives for each ranker its estimator, its learner and, for each click log, the "
-    "estimator that weighted the clicks: for doubly-robust this is clipped if a test rejects its "
-    "fitted relevance; --json then also gives the difference between the two rankers of each pair, "
-    "paired by click log",
+    help="which rankers learn from the clicks; default naive, propensity and clipped. Production "
+    "and the skyline do not, and are always shown. With this option, --json gives for each ranker "
+    "its estimator, its learner and, for each click log, the estimator that weighted the clicks: "
+    "for doubly-robust this is clipped if a test rejects its fitted relevance; --json then also "
+    "gives the difference between the two rankers of each pair, paired by click log",
 )  # fmt: skip
 """Written out, for help must not wait for the lab."""
 
@@ -127,12 +129,12 @@ PINS = Pins("pins", "Pinned runs")
 def run(given: Given) -> Comparison:
     """Simulate clicks, train every ranker and test it."""
     from ultr_core.lab import world_notices
+    from ultr_core.lab.comparison import label_of
     from ultr_core.lab.logs import require_fixed_lists
-    from ultr_core.lab.methods import LINEAR_METHODS
-    from ultr_core.lab.trees import TREE_METHODS
 
     require_fixed_lists(given.settings)
-    lab, progress = given.lab, progress_line()
+    methods = _methods(given)
+    lab, progress = given.lab, progress_lines()
     splits = lab.splits()
     said = () if splits is None else splits.notices
     print_notes(said)  # before the world, whose training may take minutes
@@ -141,24 +143,34 @@ def run(given: Given) -> Comparison:
     def tell(stage: Stage) -> None:
         if stage.kind == "trained":
             draw, method = stage.args
-            label = LINEAR_METHODS[TREE_METHODS.get(method, method)].label
-            progress(f"click log {draw + 1} of {given.settings.draws}: {label}")
+            progress(f"click log {draw + 1} of {given.settings.draws}: {label_of(method)}")
 
-    comparison = lab.telling(tell).comparison(methods=_methods(given))
+    comparison = lab.telling(tell).comparison(methods=methods)
     progress("")
     return comparison
 
 
 def _methods(given: Given) -> tuple[str, ...] | None:
-    """What is trained: the methods that were asked for with the learners; None for the usual."""
+    """What is trained: the methods that were asked for with the learners; None for the usual.
+
+    Raises InputError if none of them learns from clicks, or for a method without weights for the
+    learner.
+    """
     from ultr_core.lab import CLICK_METHODS
     from ultr_core.lab import METHODS as RANKERS
     from ultr_core.learners import LEARNERS, SVM
     from ultr_core.learners.trees import TREES, lightgbm
 
+    asked = tuple(key for key in given.methods if RANKERS[key].learns_from_clicks)
+    if given.methods and not asked:
+        raise InputError(
+            "Production and the skyline are always shown, and neither learns from clicks; add a "
+            "method that does, or leave the option out.",
+            METHODS.name,
+        )
     if given.learner == LEARNER.default:
-        return given.methods or None
-    chosen = given.methods or CLICK_METHODS
+        return asked or None
+    chosen = asked or CLICK_METHODS
     for key in chosen:
         if RANKERS[key].estimator is None:
             raise InputError(

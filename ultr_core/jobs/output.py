@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from types import MappingProxyType
@@ -104,6 +105,27 @@ def progress_line() -> Callable[[str], None]:
     if not sys.stderr.isatty():
         return lambda text: None
     return lambda text: print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+_LINE_EVERY = 15.0  # seconds
+
+
+def progress_lines(*, at_once: bool = False) -> Callable[[str], None]:
+    """As `progress_line`, but where nobody is watching, a line now and then: for long work.
+
+    at_once: whether the first text is such a line; otherwise short work says nothing.
+    """
+    if sys.stderr.isatty():
+        return progress_line()
+    last = time.monotonic() - (_LINE_EVERY if at_once else 0.0)
+
+    def say(text: str) -> None:
+        nonlocal last
+        if text and time.monotonic() - last >= _LINE_EVERY:
+            last = time.monotonic()
+            print(text, file=sys.stderr, flush=True)
+
+    return say
 
 
 def share_line(what: str) -> Callable[[float], object] | None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -26,7 +24,7 @@ from ultr_core.jobs.job import (
     command_line,
     setting_fields,
 )
-from ultr_core.jobs.output import option_of, print_notes, progress_line
+from ultr_core.jobs.output import option_of, print_notes, progress_lines
 from ultr_core.lab import curve_notices, stage
 from ultr_core.settings import PARAMETERS, Settings
 from ultr_core.studies import (
@@ -64,7 +62,6 @@ REPORT = "report.html"
 _BASE_SETTINGS = ("draws", "seed", "eps_plus", "corpus_seed", "relevant_grade")
 _ACTS = (*_BASE_SETTINGS, *CURVES)
 _KNOWN_AFTER = 0.03  # share of the work after which the time left can be told
-_LINE_EVERY = 15.0  # seconds between lines of progress where no terminal is watching
 
 
 RESULT = Choice(
@@ -192,7 +189,7 @@ def _run_cells(runner: Runner, journal: Journal, missing: list[Cell], total: int
     weights = {cell.key: cell.weight for cell in missing}
     whole, finished = sum(weights.values()), 0.0
     number = total - len(missing)
-    say, started = _speaker(), time.monotonic()
+    say, started = progress_lines(at_once=True), time.monotonic()
     say(f"{part_of(number, total, 'ranker', does='is', do='are')} already trained.")
     for result in runner.run(missing):
         journal.append(result)
@@ -204,21 +201,6 @@ def _run_cells(runner: Runner, journal: Journal, missing: list[Cell], total: int
             left = f"; about {_clock(rest)} left"
         say(f"{part_of(number, total, 'ranker', does='is', do='are')} trained{left}.")
     say("")
-
-
-def _speaker() -> Callable[[str], None]:
-    """One line that rewrites itself on a terminal; elsewhere a line now and then."""
-    if sys.stderr.isatty():
-        return progress_line()
-    last = -_LINE_EVERY
-
-    def say(text: str) -> None:
-        nonlocal last
-        if text and time.monotonic() - last >= _LINE_EVERY:
-            last = time.monotonic()
-            print(text, file=sys.stderr, flush=True)
-
-    return say
 
 
 def _clock(seconds: float) -> str:

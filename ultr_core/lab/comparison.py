@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from ultr_core.lab.logs import world_notices
-from ultr_core.lab.methods import CLICK_METHODS, LINEAR_METHODS
+from ultr_core.lab.methods import CLICK_METHODS, LINEAR_METHODS, Method
 from ultr_core.lab.training import TrainedMethod
 from ultr_core.lab.trees import TREE_METHODS
 from ultr_core.lab.world import TestRisk, World
@@ -54,7 +54,7 @@ class RankerSummary:
     @property
     def estimator(self) -> str:
         """Key of the method's own estimator; "" for a ranker that does not learn from clicks."""
-        own = LINEAR_METHODS[TREE_METHODS.get(self.key, self.key)].estimator
+        own = _fed_by(self.key).estimator
         return "" if own is None else own.key
 
     @property
@@ -150,15 +150,13 @@ def summarise(
     done = {key: runs for key, runs in trained.items() if len(runs)}
     rankers = {}
     for key in dict.fromkeys((*LINEAR_METHODS, *TREE_METHODS)):
-        method = LINEAR_METHODS[TREE_METHODS.get(key, key)]
-        of_trees = key in TREE_METHODS
         if key in fixed:
-            rankers[key] = _summary(key, method.label, [fixed[key]])
+            rankers[key] = _summary(key, label_of(key), [fixed[key]])
         elif key in done:
-            runs = done[key]
+            runs, method, of_trees = done[key], _fed_by(key), key in TREE_METHODS
             rankers[key] = _summary(
                 key,
-                method.label if key == method.key else f"{method.label}, {TREES}",
+                label_of(key),
                 [run.test for run in runs],
                 tuple(run.cost for run in runs),
                 tuple(run.clip for run in runs),
@@ -183,6 +181,21 @@ def summarise(
             if (found := _difference(done, *pair)) is not None
         },
     )
+
+
+def _fed_by(key: str) -> Method:
+    """The method of this key, or the one whose estimator feeds its trees."""
+    return LINEAR_METHODS[TREE_METHODS.get(key, key)]
+
+
+def label_of(key: str) -> str:
+    """The name of one of ``LINEAR_METHODS`` or ``TREE_METHODS``.
+
+    >>> label_of("naive-trees")
+    'Naive, trees'
+    """
+    method = _fed_by(key)
+    return method.label if key == method.key else f"{method.label}, {TREES}"
 
 
 def training_plan(draws: int, methods: Sequence[str] = CLICK_METHODS) -> Iterator[tuple[int, str]]:

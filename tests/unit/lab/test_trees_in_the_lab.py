@@ -12,7 +12,9 @@ import pytest
 from tests.meaning import refused_command
 from ultr_core.cli import main
 from ultr_core.corpus import CorpusSplits, synthetic_splits
+from ultr_core.jobs import output
 from ultr_core.lab import METHODS, Lab
+from ultr_core.lab.comparison import label_of
 from ultr_core.lab.trees import TREE_METHODS
 from ultr_core.learners import SVM, trees, trees_by_position
 from ultr_core.settings import Settings
@@ -94,5 +96,16 @@ def test_compare_chooses_the_learner(
     assert main([*command, "both", "--json"]) == 0
     rankers = json.loads(capsys.readouterr().out)["rankers"]
     assert list(rankers) == ["production", "naive", "skyline", "naive-trees"]
+    asked = [*command[:-3], "--methods", "production,naive,skyline", "--learner", "trees", "--json"]
+    assert main(asked) == 0
+    with_fixed = json.loads(capsys.readouterr().out)
+    assert main([*command, "trees", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == with_fixed
+    refused_command([*asked[:-5], "--methods", "skyline"], "methods", "skyline")
+    monkeypatch.setattr(output, "_LINE_EVERY", 0.0)
+    assert main([*command, "both"]) == 0
+    told = capsys.readouterr().err.splitlines()
+    for key in ("naive", "naive-trees"):
+        assert sum(line.endswith(f"1 of 1: {label_of(key)}") for line in told) == 1
     monkeypatch.setitem(sys.modules, "lightgbm", None)
     refused_command([*command, "trees"], "lightgbm")
