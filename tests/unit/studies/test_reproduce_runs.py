@@ -21,6 +21,7 @@ import pytest
 
 from tests.meaning import mentions
 from ultr_core.cli import main
+from ultr_core.studies import REPAIRS
 
 ROOT = Path(__file__).parents[3]
 STUDY = ["reproduce", "bias", "--draws", "2"]
@@ -108,6 +109,34 @@ def test_killed_at_random_and_resumed_gives_the_same_files(
     assert kills == KILLS
     assert main([*STUDY, "--corpus", corpus, "--out", str(tmp_path)]) == 0
     assert files(tmp_path) == undisturbed
+
+
+def test_the_repairs_killed_and_resumed_as_a_group_give_the_same_files(
+    corpus: str, tmp_path: Path
+) -> None:
+    """Several studies with one journal, finished in one process and, after a kill, in two."""
+    command = ["reproduce", "repairs", "--draws", "1", "--corpus", corpus, "--out"]
+    whole, resumed = tmp_path / "whole", tmp_path / "resumed"
+    assert main([*command, str(whole)]) == 0
+    studies = {file.stem for file in whole.glob("*.parquet")}
+    assert studies == set(REPAIRS) - {"few-clicks", "learners"}
+    assert len(files(whole)) == 7 * len(studies)
+    total, half = journal_lines(whole), journal_lines(whole) // 2
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ultr_core", *command, str(resumed)], stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    while journal_lines(resumed) < half and process.poll() is None:
+        time.sleep(0.002)
+    process.kill()
+    process.wait()
+    before = (resumed / "cells.jsonl").read_bytes().rpartition(b"\n")[0]
+    assert half <= before.count(b"\n") + 1 < total
+    assert not files(resumed)
+    assert main([*command, str(resumed), "--jobs", "2"]) == 0
+    assert files(resumed) == files(whole)
+    assert (resumed / "cells.jsonl").read_bytes().startswith(before)
+    assert journal_lines(resumed) == total
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this system has no SIGHUP")
