@@ -28,6 +28,7 @@ from tests.unit.learners.test_forest import MODEL
 from ultr_core.cli import main
 from ultr_core.errors import InputError
 from ultr_core.figures import rank_test_figure
+from ultr_core.files import parse_log
 from ultr_core.files.log_columns import NO_COLUMN
 from ultr_core.files.ranker_files import ranker_text
 from ultr_core.files.tree_files import trees_text
@@ -49,7 +50,7 @@ from ultr_core.learners.trees import STEP, fit_trees
 from ultr_core.limits import VISITORS_SCORING_SECONDS, VISITORS_TRAINING_SECONDS
 from ultr_core.own_data import compare_with_shown, gate
 from ultr_core.own_data.samples import sample_files
-from ultr_core.propensity import PROPENSITY_METHODS, Targets
+from ultr_core.propensity import PROPENSITY_METHODS, Targets, estimate_from_log
 from ultr_core.users import PowerLaw
 
 OpenApp = Callable[..., AppTest]
@@ -193,6 +194,24 @@ def test_a_log_alone_is_checked_and_gives_propensities(page: AppTest) -> None:
     assert ["propensities", "mine.csv", "--method", "harvest", "--out", "curve.csv"] in commands(
         page
     )
+
+
+def test_ranks_that_nothing_links_are_a_warning_beside_the_curve(page: AppTest) -> None:
+    """Two documents at ranks 1 and 2, two others at 3 and 4, all clicked."""
+    rows = "".join(
+        f"q{q},{d},{r},40,{40 // (2 * r)}\n"
+        for q in range(30)
+        for d, ranks in (("a", (1, 2)), ("b", (1, 2)), ("c", (3, 4)), ("d", (3, 4)))
+        for r in ranks
+    )
+    log = f"query,document,position,impressions,clicks\n{rows}".encode()
+    upload(page, "log", "mine.csv", log)
+    page.button_group(key="data-curve-from").set_value("estimated").run()
+    assert not page.exception
+    (gap,) = estimate_from_log(parse_log(log)).estimate.gaps
+    assert gap.ranks == (3, 4)
+    assert [told.value for told in page.warning].count(gap.sentence) == 1
+    assert f"- {gap.sentence}" not in words(page)
 
 
 def test_a_corpus_alone_takes_simulated_clicks(page: AppTest) -> None:

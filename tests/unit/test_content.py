@@ -17,6 +17,7 @@ from pages.views.proofs import words as proofs_words
 from pages.views.propensities import words as propensity_words
 from pages.views.repairs import words as repair_words
 from pages.views.studies import page as study_words
+from pages.views.your_data import curve as curve_words
 from pages.views.your_data import gate as gate_words
 from pages.views.your_data import input as data_words
 from tests.inputs import lesson_splits
@@ -238,6 +239,7 @@ def of_other_pages() -> Iterator[str]:
     yield from (*data_words.LOOKS_LIKE.values(), *data_words.HELP.values())
     difference = RankerDifference("a", "b", Estimate.normal(-1.0, 0.1, 9, 9.0))
     yield from (
+        curve_words.other_users(),
         gate_words.gate_promise(),
         *gate_words.gate_points(Gate(difference, 2), 2, by_fold=True),
     )

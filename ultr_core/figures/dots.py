@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -32,8 +33,10 @@ from ultr_core.lab.methods import method_of
 from ultr_core.propensity import ESTIMATORS
 from ultr_core.risk import Estimate, plus_minus
 from ultr_core.risk.sign_test import SignTest, sign_test
+from ultr_core.words import with_minus
 
 if TYPE_CHECKING:
+    from ultr_core.own_data.deployment import Gate
     from ultr_core.own_data.evaluation import Evaluation, RiskReport
 
 RANKER_COLUMNS = ("method", "label", "risk", "low", "high")
@@ -336,6 +339,42 @@ def evidence_figure(found: Evaluation, *, theme: Theme = "light") -> Figure:
         x_title="Risk, lower is better"
         + ("" if level is None else " (grey ticks: from the grades)"),
         level=level,
+        theme=theme,
+    )
+
+
+_COMPARED = (1, 5, 20)
+
+
+def gate_figure(found: Gate, *, theme: Theme = "light") -> Figure:
+    """The estimated difference in risk and the bound above it, by the number of candidates.
+
+    The numbers are ``_COMPARED`` and that of the gate, which passes where the line ends below 0.
+    Raises InputError for a gate that has no bound.
+    """
+    estimate = found.difference.estimate
+    if estimate is None or found.bound is None:
+        raise InputError("The gate has no bound to draw.", "no_estimate")
+    rows, told = [], []
+    for candidates in sorted({*_COMPARED, found.candidates}):
+        here = replace(found, candidates=candidates)
+        bound = float(here.bound or 0.0)
+        label = "Only candidate" if candidates == 1 else f"Best of {candidates:,}"
+        answer = "passes" if here.deploy else "does not pass"
+        text = with_minus(f"bound {bound:.2f}, {answer}")
+        style = f"neutral-{int(candidates == found.candidates)}"
+        rows.append(_row(style, label, estimate.value, estimate.value, bound, text))
+        told.append(f"{label}: {text}")
+    return interval_dots(
+        pd.DataFrame(rows),
+        name="gate",
+        title="The gate, by the number of candidates compared",
+        alt_text=with_minus(
+            f"Estimated difference in risk {estimate.value:.2f}. {'; '.join(told)}."
+        ),
+        x_title="Risk minus that of what users saw, up to its bound (grey ticks: 0)",
+        number=".2~f",
+        level=0.0,
         theme=theme,
     )
 

@@ -77,6 +77,23 @@ def estimate_findings(found: LogEstimate) -> tuple[Finding, ...]:
     )
 
 
+def shown_first(found: LogEstimate) -> tuple[Finding, ...]:
+    """The findings in ``HEADLINES``, and each part of ranks that is apart but was clicked.
+
+    A part is joined by documents, but none of them leads to the reference: at its ranks the curve,
+    and the weight of each click, is a guess.
+    """
+    clicked = {rank for rank, clicks in enumerate(found.rates.clicks.tolist(), 1) if clicks}
+    apart = {
+        gap.sentence
+        for gap in found.estimate.gaps
+        if gap.cause == "other_part" and not clicked.isdisjoint(gap.ranks)
+    }
+    return tuple(
+        one for one in estimate_findings(found) if one.key in HEADLINES or one.sentence in apart
+    )
+
+
 def _of_lines(found: LogEstimate) -> tuple[Finding, ...]:
     """Whether swaps in two groups of documents show trust bias."""
     if found.lines is None:

@@ -15,6 +15,7 @@ from pages.app.markdown import mark, plain, show_error, told
 from pages.views.your_data.bench import Bench, Brought, bench
 from pages.views.your_data.findings import show_inspection, show_rows
 from pages.views.your_data.input import HELP, LOOKS_LIKE, bring, download, require_kind
+from ultr_core.content import read
 from ultr_core.errors import InputError
 from ultr_core.figures import estimate_figure
 from ultr_core.files import curve_text, parse_curve_values
@@ -22,12 +23,11 @@ from ultr_core.files.disk import read_text, text_of
 from ultr_core.inspection import inspect_curve
 from ultr_core.jobs.your_data import CARRY_ON, CURVE_SOURCES, ESTIMATOR, ETA, SOURCE
 from ultr_core.own_data.curves import (
-    HEADLINES,
     click_weights,
     curve_for_log,
     curve_in_log,
-    estimate_findings,
     last_position,
+    shown_first,
 )
 from ultr_core.propensity import (
     PROPENSITY_METHODS,
@@ -41,6 +41,7 @@ from ultr_core.users import ExaminationCurve, PowerLaw
 from ultr_core.words import counted
 
 _SHOWN = (1, 2, 3, 5, 10, 20, 50, 100)
+_WORDS = read(__file__, "your_data").part("curve")
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +62,17 @@ def propensities_step(page: PageContext, log: PresentationLog | None) -> Propens
         st.markdown(":material/info: This needs a click log (step 2).")
         return None
     try:
-        return _PANELS[source](page, bench(), log)
+        found = _PANELS[source](page, bench(), log)
     except InputError as error:
         show_error(error)
         return None
+    st.markdown(f":small[{other_users()}]")
+    return found
+
+
+def other_users() -> str:
+    """Which commands know users that this page does not."""
+    return _WORDS.text("elsewhere")
 
 
 def carries_on() -> bool:
@@ -138,8 +146,10 @@ def _estimated(page: PageContext, own: Bench, log: PresentationLog | None) -> Pr
             [_rank_row(found, place) for place in range(len(found.curve.values))],
             key="estimate", alt="Estimated examination by rank", saved=found.as_dict()["ranks"],
         )  # fmt: skip
+        said = {one.sentence for one in shown_first(found)}
         for notice in found.notices:
-            st.markdown(f"- {told(notice)}")
+            if notice not in said:
+                st.markdown(f"- {told(notice)}")
     download(
         "Save curve",
         lambda: curve_text(found.curve.values).encode(),
@@ -155,10 +165,8 @@ def _estimated(page: PageContext, own: Bench, log: PresentationLog | None) -> Pr
 
 
 def show_trust(found: LogEstimate) -> None:
-    """How many ranks are known well, and whether swaps show trust bias; else as a warning."""
-    for one in estimate_findings(found):
-        if one.key not in HEADLINES:
-            continue
+    """How many ranks are known well, trust bias, and clicks at ranks that nothing links with 1."""
+    for one in shown_first(found):
         if one.severity == "good":
             st.markdown(f"{mark('good')} {plain(one.sentence)}")
         else:

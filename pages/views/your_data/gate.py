@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from pages.app.field_control import control
+from pages.app.frame import show_figure
 from pages.app.markdown import mark, told
 from pages.views.your_data.bench import bench
 from pages.views.your_data.curve import Propensities
 from pages.views.your_data.evidence import Judged
 from pages.views.your_data.ranker import Ranker
 from ultr_core.content import read
+from ultr_core.figures import gate_figure
 from ultr_core.jobs.your_data import COMPARED
 from ultr_core.own_data.deployment import POWER, PROMISE, Gate, gate, reason_against
 from ultr_core.propensity import PresentationLog
@@ -42,6 +46,8 @@ def gate_step(
     st.markdown(f"{mark('good' if found.deploy else 'stop')} **{told(found.sentence)}**")
     points = gate_points(found, len(rankers), by_fold=judged.trained is False)
     st.markdown("\n".join(f"- {told(text)}" for text in points))
+    if found.bound is not None:
+        show_figure(partial(gate_figure, found), key="-own")
     return found
 
 

@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import ndtri
 
 from tests.meaning import mentions, refused
 from ultr_core.claims.gate_runs import CANDIDATES, Shown, gate_rows
+from ultr_core.figures import gate_figure
 from ultr_core.findings import Finding
 from ultr_core.inspection import Unshown
 from ultr_core.own_data import (
@@ -100,6 +102,21 @@ def test_power_is_that_of_the_normal_law() -> None:
     values = np.random.default_rng(3).normal(-decided(-0.3).passes_at, 0.5, 4_000)
     passed = np.mean([decided(value).deploy for value in values])
     assert passed == pytest.approx(POWER, abs=3 * 0.0064)
+
+
+def test_the_picture_has_the_bound_for_each_number_of_candidates() -> None:
+    """1.645, 2.326, 2.576 and 2.807 standard errors for the best of 1, 5, 10 and 20."""
+    rows = gate_figure(decided(-1.2, candidates=10)).table
+    dots = rows[rows["part"] == "dot"]
+    assert list(dots["value"]) == list(dots["low"]) == [-1.2] * 4
+    np.testing.assert_allclose(
+        dots["high"], -1.2 + 0.5 * ndtri(1 - 0.05 / np.array([1, 5, 10, 20]))
+    )
+    assert ["not" not in name for name in dots["name"]] == [True, True, False, False]
+    assert (dots["method"] != dots["method"].iloc[0]).tolist() == [False, False, True, False]
+    assert len(gate_figure(decided(-1.2, candidates=20)).table) == 6
+    with refused("no_estimate"):
+        gate_figure(Gate(decided(-1.2).difference, declined="copied"))
 
 
 def log_of(clicks: float, seed: int = 0) -> ClickLog:

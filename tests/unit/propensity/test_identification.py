@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,7 +13,7 @@ from tests.meaning import mentions, refused
 from ultr_core.errors import InputError
 from ultr_core.files import parse_log
 from ultr_core.inspection import inspect_log
-from ultr_core.own_data.curves import estimate_findings
+from ultr_core.own_data.curves import estimate_findings, shown_first
 from ultr_core.propensity import (
     PROPENSITY_METHODS,
     Counts,
@@ -341,6 +343,9 @@ def test_findings_say_what_notices_say() -> None:
     assert (well.key, well.value, well.severity) == ("known_well", 2, "warning")
     assert [(gap.key, gap.value, gap.severity) for gap in gaps] == [("other_part", 2, "warning")]
     assert {gap.sentence for gap in gaps} <= set(found.notices)
+    assert shown_first(found) == (well, *gaps)
+    unclicked = replace(found, rates=replace(found.rates, clicks=found.rates.clicks * [1, 1, 0, 0]))
+    assert [one.key for one in shown_first(unclicked)] == [well.key]
     assert {point.reason for point in found.estimate.points[2:]} == {found.estimate.gaps[0].reason}
 
 
