@@ -53,6 +53,9 @@ CROWDED = 0.55
 """Up to this share of the axis the names of the rules have no room side by side."""
 RULES = {"production": "Production", "skyline": "Skyline", SKYLINE_OF_TREES.key: "Skyline of trees"}
 """Rankers that do not learn from clicks, as lines through all rows."""
+SKYLINES = ("skyline", SKYLINE_OF_TREES.key)
+NAME_HEIGHT, NAME_ROW = -15, 18
+"""Pixels: where the lowest names of the rules are, and from one to the next."""
 _WEIGHTS = {"naive": "naive", "ips": "weighted"}
 """By estimator: how a row of a learner names its marks."""
 
@@ -93,9 +96,10 @@ def repair_figure(result: StudyResult, point: Point, *, theme: Theme = "light") 
     low, high = stable_range(values if rows else [0.0, 1.0])
     production = result.level("production")
     inside = production is not None and production < low + CROWDED * (high - low)
-    spec = with_domains(
-        _risks(order, inside, SKYLINE_OF_TREES.key in study.methods, theme), x=(low, high)
-    )
+    skylines = {key: result.level(key) for key in SKYLINES if key in study.methods}
+    levels = {key: level for key, level in skylines.items() if level is not None}
+    stacked = tuple(sorted(levels, key=lambda key: -levels[key]))
+    spec = with_domains(_risks(order, inside, stacked, theme), x=(low, high))
     told = "; ".join(str(row["name"]) for row in rows if row["name"])
     row = ROW if len(order) <= FEW_ROWS else CLOSE_ROW
     return Figure(
@@ -141,15 +145,21 @@ def _row(
 
 
 @lru_cache(maxsize=16)
-def _risks(order: tuple[str, ...], inside: bool, of_trees: bool, theme: Theme) -> dict[str, Any]:
+def _risks(
+    order: tuple[str, ...], inside: bool, skylines: tuple[str, ...], theme: Theme
+) -> dict[str, Any]:
+    """skylines: keys of rules, from right to left: the name of each is above that of the last."""
     ink = INKS[theme]
     fits = f"width > {_WIDE} ? datum.name : datum.short"
     name: Any = {"expr": fits}
-    # Where the rules are close together, their names are above each other.
-    names: Mapping[str, tuple[Literal["left", "right"], int]] = {
-        "skyline": ("left", -33 if inside or of_trees else -15),
-        "production": ("left" if inside else "right", -15),
-        **({SKYLINE_OF_TREES.key: ("left", -15)} if of_trees else {}),
+    # Where rules are close together, their names are above each other, and each rule reaches its
+    # own: those to the left have the higher names, so that no rule crosses the name of another.
+    names: dict[str, tuple[Literal["left", "right"], int]] = {
+        "production": ("left" if inside else "right", NAME_HEIGHT),
+        **{
+            key: ("left", NAME_HEIGHT - NAME_ROW * (place + inside))
+            for place, key in enumerate(skylines)
+        },
     }
     styles = STUDY_STYLES
     color, shape = by_method(alt.Color, "color", styles), by_method(alt.Shape, "shape", styles)
@@ -167,8 +177,16 @@ def _risks(order: tuple[str, ...], inside: bool, of_trees: bool, theme: Theme) -
     )
     tooltip = tooltips(("ranker:N", "Ranker"), ("value:Q", "Test risk"), *INTERVAL, format=".3f")
     layers = [
-        rule.mark_rule(strokeDash=[4, 4], strokeWidth=2, opacity=0.8).encode(
-            x=x_of("value"), color=color
+        *(
+            rule.transform_filter(alt.datum.method == key)
+            .mark_rule(strokeDash=[4, 4], strokeWidth=2, opacity=0.8)
+            .encode(
+                x=x_of("value"),
+                y=alt.value(height - NAME_HEIGHT),
+                y2=alt.value("height"),
+                color=color,
+            )
+            for key, (_, height) in names.items()
         ),
         *(
             rule.transform_filter(alt.datum.method == key)

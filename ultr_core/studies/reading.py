@@ -223,12 +223,14 @@ def _helped(result: StudyResult, point: Point) -> str:
 
 
 def _leading(result: StudyResult, point: Point, best: str) -> str:
-    """The weighted learner that surely leads all others, if one does."""
+    """The weighted learner with the smallest loss, and which others it surely leads, if any."""
     repairs = result.plan.study.repaired_by
     others = [key for key in repairs if key != best and len(result.losses(key, point)) > 1]
-    if all(_side(result, point, other, best) > 0 for other in others):
-        return f"best: {in_sentence(learner_label(best))}"
-    return "no learner is clearly best"
+    behind = [key for key in others if _side(result, point, key, best) > 0]
+    first, *names = (in_sentence(learner_label(key)) for key in (best, *behind))
+    if len(behind) == len(others):
+        return f"best: {first}"
+    return f"clearly behind {first}: {_listed(names)}" if names else "no learner is clearly best"
 
 
 def pays_from(result: StudyResult, repair: str) -> float | None:

@@ -420,6 +420,11 @@ def unsettled(method: str, point: Point, draw: int) -> float:
     return 11.0 + 0.2 * (draw - 2) * (1 if method.startswith("naive") else -1)
 
 
+def nearly(method: str, point: Point, draw: int) -> float:
+    """As `by_learner`, but the weighted ranking SVM is ahead of trees in some logs."""
+    return by_learner(method, point, draw) + (draw - 2) * (method == "propensity")
+
+
 def test_a_study_by_learner_says_whom_weights_help_and_who_leads() -> None:
     study = STUDIES["learners"]
     whole = made_up("learners", by_learner)
@@ -432,10 +437,13 @@ def test_a_study_by_learner_says_whom_weights_help_and_who_leads() -> None:
         "learners", lambda *place: by_learner(*place) + 2.0 * (place[0] == "propensity")
     )
     level = made_up("learners", unsettled)
-    said = [repair_headline(each, point) for each in (whole, opposite, mixed, level)]
+    near = made_up("learners", nearly)
+    said = [repair_headline(each, point) for each in (whole, opposite, mixed, level, near)]
     assert mentions(said[0], "helps", "all", "trees") and mentions(said[1], "hurts", "all")
     assert mentions(said[2], "helps", "hurts", "some", "trees")
     assert not mentions(said[3], "trees") and not re.search(r"\bhelps|\bhurts", said[3])
+    led = said[4].partition(";")[2]
+    assert mentions(led, "trees", "softmax", "squared", "logistic") and "SVM" not in led
     rows = repair_figure(whole, point).rows
     assert list(rows[rows["part"] == "rule"]["method"]) == [
         "production", "skyline", "skyline-trees",
@@ -443,6 +451,24 @@ def test_a_study_by_learner_says_whom_weights_help_and_who_leads() -> None:
     marks = rows[rows["part"] == "ranker"]
     assert set(marks.groupby("label").size()) == {2}
     assert mentions(read_study(whole), "skyline", "trees", "9.00")
+
+
+@pytest.mark.parametrize(("level", "top"), [(9.0, "skyline-trees"), (10.5, "skyline")])
+def test_each_rule_reaches_its_name_and_crosses_no_other(level: float, top: str) -> None:
+    """Names begin at their rules and go right, so the rule to the left has the higher name."""
+    levels = {"skyline-trees": level}
+    study = made_up("learners", lambda *place: levels.get(place[0], by_learner(*place)))
+    layers = repair_figure(study, study.point(45_000)).spec["layer"]
+    heights: dict[str, dict[str, int]] = {"rule": {}, "text": {}}
+    for layer in layers:
+        if "value" in layer["encoding"].get("y", {}):
+            (key,) = re.findall("'(.*?)'", str(layer["transform"][-1]["filter"]))
+            heights[layer["mark"]["type"]][key] = layer["encoding"]["y"]["value"]
+    names, rules = heights["text"], heights["rule"]
+    assert set(names) == set(rules) == {"production", "skyline", "skyline-trees"}
+    assert min(names, key=names.__getitem__) == top
+    assert len({rules[key] - names[key] for key in names}) == 1
+    assert rules["production"] == max(rules.values()) == 0
 
 
 def test_without_lightgbm_a_study_leaves_trees_out_and_says_so(
