@@ -24,7 +24,7 @@ from tests.app.pages import open_savers
 from tests.meaning import mentions
 from ultr_core.figures import rank_test_figure
 from ultr_core.jobs.links import NOTEBOOK_PAGES
-from ultr_core.jobs.repairs import AT, BREAK, CLICKS
+from ultr_core.jobs.repairs import AT, BREAK, CLICKS, usual_clicks
 from ultr_core.lab import train_method
 from ultr_core.lab.training import FITS
 from ultr_core.proofs import BREAKS
@@ -66,11 +66,11 @@ def alts(app: AppTest) -> list[str]:
 
 def test_the_page_has_every_study_of_a_repair_and_a_line_for_each() -> None:
     assert set(BREAK.options) == set(REPAIRS)
-    assert set(CLICKS.options) == set(AT)
+    assert set(CLICKS.options) - {CLICKS.default} == set(AT)
     for name in REPAIRS:
         grid = STUDIES[name].x_values
         assert set(AT.values()) <= set(grid["paper"])
-        assert AT[str(CLICKS.default)] in grid["quick"]
+        assert AT[usual_clicks(name)] in grid["quick"]
         assert enumerated(name)
 
 
@@ -212,6 +212,42 @@ def test_choices_stay_in_the_link_and_clicks_that_were_not_run_are_not_offered(
     app.selectbox(key="result").set_value("shipped").run()
     assert app.selectbox(key="repair_clicks").value == "few"
     assert not app.exception
+
+
+def test_learners_open_where_they_can_be_told_apart_and_other_breaks_do_not_follow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nothing of it is in the address, for a link without clicks opens there as well."""
+
+    def shown(app: AppTest) -> tuple[str, list[str] | None]:
+        assert not app.exception
+        return app.selectbox(key="repair_clicks").value, app.query_params.get("repair_clicks")
+
+    app = open_page(monkeypatch)
+    breaks = ("learners", "cut", "learners")
+    steps = [shown(app)]
+    for name in breaks:
+        app.segmented_control(key="breaks").set_value(BREAK.options[name]).run()
+        steps.append(shown(app))
+    few, many = ("few", None), ("many", None)
+    assert steps == [few, many, few, many]
+    found = shipped_result("learners", RANKS)
+    assert repair_headline(found, found.point(45_000)) in words(app)
+    app.button(key="undo").click().run()
+    assert (app.segmented_control(key="breaks").value, shown(app)) == ("cut", few)
+    app.button(key="redo").click().run()
+    assert shown(app) == many
+    # The browser's Back has an address without either.
+    del app.query_params["breaks"]
+    app.run()
+    assert (app.segmented_control(key="breaks").value, shown(app)) == ("few-clicks", few)
+    app = open_page(monkeypatch, breaks="learners")
+    assert shown(app) == many
+    app.selectbox(key="repair_clicks").set_value("few").run()
+    assert app.query_params["repair_clicks"] in ("few", ["few"])
+    app = open_page(monkeypatch, breaks="learners", repair_clicks="few")
+    assert app.selectbox(key="repair_clicks").value == "few"
+    assert repair_headline(found, found.point(9_000)) in words(app)
 
 
 def test_a_choice_and_what_follows_from_it_are_undone_together(

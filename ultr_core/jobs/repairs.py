@@ -29,9 +29,9 @@ BREAK = Choice(
 CLICKS = Choice(
     "repair_clicks",
     "Training clicks",
-    {"fewest": "1,000", "few": "9,000", "many": "45,000", "most": "170,000"},
-    default="few",
+    {"": "", "fewest": "1,000", "few": "9,000", "many": "45,000", "most": "170,000"},
 )
+"""The first, which no control offers, is what `usual_clicks` says."""
 AT = {"fewest": 1_000.0, "few": 9_000.0, "many": 45_000.0, "most": 170_000.0}
 ACTS = ("draws", "seed", "corpus_seed", "relevant_grade")
 """Settings that act on a result that is computed; a study fixes all others."""
@@ -43,11 +43,21 @@ def offered_clicks(name: str, *, shipped: bool) -> tuple[str, ...]:
     return tuple(key for key, clicks in AT.items() if clicks in grid)
 
 
+def usual_clicks(name: str) -> str:
+    """Key of the number of clicks with which a break is shown first.
+
+    With few clicks most learners cannot be told apart.
+    """
+    return "many" if name == "learners" else "few"
+
+
 def possible(state: PageState) -> dict[str, tuple[str, str]]:
     """The values that take the place of those that a result does not have, as in `Page`."""
     found, asked = only_computed(state), state.values[CLICKS.key]
     offered = offered_clicks(state.values[BREAK.key], shipped=is_shipped(state))
-    if asked not in offered:
+    if not asked:
+        found[CLICKS.key] = (usual_clicks(state.values[BREAK.key]), "")
+    elif asked not in offered:
         used = CLICKS.nearest(asked, offered)
         told = (
             f"{CLICKS.label}: {CLICKS.shown(asked)} is only possible with "

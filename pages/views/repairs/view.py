@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -34,7 +35,7 @@ from ultr_core.figures.by_rank import rank_test_figure
 from ultr_core.figures.repairs import repair_figure, towers_figure, users_figure
 from ultr_core.figures.studies import cut_words, study_figure
 from ultr_core.jobs.proofs import switch_key
-from ultr_core.jobs.repairs import ACTS, AT, BREAK, CLICKS, offered_clicks
+from ultr_core.jobs.repairs import ACTS, AT, BREAK, CLICKS, offered_clicks, usual_clicks
 from ultr_core.jobs.reproduce import RESULT
 from ultr_core.lab import Lab, stage
 from ultr_core.lab.training import FITS
@@ -127,14 +128,19 @@ def _choices(corpus: str | None) -> tuple[str, float, str]:
     """What breaks, with how many clicks, and which result is shown."""
     wide, narrow = WIDTHS if lecture.read() is None else WIDTHS_IN_LECTURE
     with st.container(horizontal=True, key="repair-choices", vertical_alignment="bottom"):
+        before = st.session_state.get(BREAK.key)
         name = choose(BREAK)
+        usual = usual_clicks(name)
+        if before not in (None, name) and CLICKS.key not in st.query_params:  # the browser's Back
+            st.session_state[CLICKS.key] = usual
         view = choose(
             RESULT, kind="box", width=wide,
             offered=(COMPUTED,) if corpus is not None else (SHIPPED, COMPUTED),
         )  # fmt: skip
         there = offered_clicks(name, shipped=view == SHIPPED)
         offered = tuple(key for key in AT if key in there)
-        clicks = AT[choose(CLICKS, kind="box", width=narrow, offered=offered)]
+        field = replace(CLICKS, default=usual)
+        clicks = AT[choose(field, kind="box", width=narrow, offered=offered)]
     return name, clicks, view
 
 
