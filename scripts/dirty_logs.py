@@ -11,7 +11,8 @@ Otherwise the log must have been refused, or the warning of a check must name th
 else is a miss; the worst misses are those for which `inspect_log` gives no warning at all. A miss
 is due to chance, and says nothing about the dirt, if at each rank that misses, the 95% interval for
 that rank alone from the clean log of the same seed also misses the truth and contains the value
-from the dirty log. ``--first 10 --seeds 10`` continues where ten seeds ended.
+from the dirty log. ``--first 10 --seeds 10`` continues where ten seeds ended. The table comes last;
+standard error has the outcomes of each seed as it ends.
 
     python -m scripts.dirty_logs --clean 200
 
@@ -22,6 +23,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -54,6 +56,8 @@ from ultr_core.propensity.points import JACKKNIFE_GROUPS
 
 LEVEL = 0.99
 """Of the joint interval; a clean log misses by chance with probability at most 1 - LEVEL."""
+
+OUTCOMES = ("holds", "warned", "refused", "chance", "missed", "silent")
 
 TRUTH = USERS.curve.at(np.arange(1, RANKS + 1))
 
@@ -242,6 +246,13 @@ def table(cases: Iterable[Case]) -> list[str]:
     return [*lines, f"| all | {_cells(sums)} | |"]
 
 
+def of_seed(cases: Sequence[Case]) -> str:
+    """The outcomes of all logs of a seed, in one line."""
+    counts = Counter(case.outcome for case in cases)
+    told = ", ".join(f"{outcome} {counts[outcome]}" for outcome in OUTCOMES if counts[outcome])
+    return f"seed {cases[0].seed}: {len(cases)} logs, {told}"
+
+
 def _cells(counts: Mapping[str, int]) -> str:
     names = ("holds", "told", "warned", "refused", "chance", "missed", "silent")
     return " | ".join(str(counts[name]) for name in names)
@@ -296,7 +307,8 @@ def main(given: Sequence[str] | None = None) -> int:
             for dirt in DIRTS if options.only in dirt.name
             for strength in range(len(STRENGTHS))
         ]  # fmt: skip
-        cases = []
+        cases: list[Case] = []
+        done = 0
         for case in pool.map(_numbered, *zip(*((DIRTS.index(d), s, n) for d, s, n in asked),
                                              strict=True)):  # fmt: skip
             cases.append(case)
@@ -307,6 +319,9 @@ def main(given: Sequence[str] | None = None) -> int:
                     f"{case.answer.error:.2f}",
                     flush=True,
                 )
+            if len(cases) == len(asked) or asked[len(cases)][2] != case.seed:
+                print(of_seed(cases[done:]), file=sys.stderr, flush=True)
+                done = len(cases)
     print(f"{options.seeds} seeds from {options.first}, {datetime.date.today().isoformat()}")
     print("\n".join(table(cases)))
     missed = [case for case in cases if case.outcome in ("missed", "silent")]

@@ -1,4 +1,8 @@
-"""Propensity curves as CSV files: columns ``rank`` and ``propensity``."""
+"""Propensity curves as CSV files: columns ``rank`` and ``propensity``.
+
+A curve from swaps also has the column ``trust_bias``: what the test for trust bias found in the log
+that the curve is from. It is the same in every row, so that any program can read the file.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 
 from ultr_core.errors import InputError, named, number_in_text, quoted
 from ultr_core.files.disk import read_text, writing
@@ -16,52 +21,96 @@ from ultr_core.files.log_columns import whole_context
 from ultr_core.files.tables import DELIMITERS, table_rows
 from ultr_core.limits import CONTEXTS, CURVE_RANKS
 from ultr_core.propensity.curves import RelativeCurve, table_curve
+from ultr_core.propensity.trust_swaps import TRUST_BIAS
 from ultr_core.users.examination import TableCurve
 from ultr_core.words import counted
 
 RANK_NAMES = ("rank", "position", "pos")
 CONTEXT_NAME = "context"
+TRUST_NAME = "trust_bias"
 PROPENSITY_NAMES = ("propensity", "p", "examination", "ratio", "value")
 
 
-def curve_text(values: Sequence[float]) -> str:
-    """CSV text of a curve, one line per rank from 1, with all digits."""
-    lines = [f"{rank},{value!r}" for rank, value in enumerate(map(float, values), start=1)]
-    return "\n".join(["rank,propensity", *lines]) + "\n"
+def curve_text(values: Sequence[float], trust_bias: str = "") -> str:
+    """CSV text of a curve, one line per rank from 1, with all digits.
+
+    trust_bias: one of ``TRUST_BIAS``, or "" for a log without swaps.
+
+    >>> curve_text([1.0, 0.5], "found")
+    'rank,propensity,trust_bias\\n1,1.0,found\\n2,0.5,found\\n'
+    """
+    name, told = (f",{TRUST_NAME}", f",{trust_bias}") if trust_bias else ("", "")
+    lines = [f"{rank},{value!r}{told}" for rank, value in enumerate(map(float, values), start=1)]
+    return "\n".join([f"rank,propensity{name}", *lines]) + "\n"
 
 
-def write_curve(path: str | Path, values: Sequence[float]) -> None:
+def write_curve(path: str | Path, values: Sequence[float], trust_bias: str = "") -> None:
     """Write a curve [ranks] to a CSV file; raises InputError if the file cannot be written."""
-    text = curve_text(values)
+    text = curve_text(values, trust_bias)
     with writing(path, "The curve") as file:
         file.write(text)
 
 
-def context_curves_text(curves: Mapping[str, Sequence[float]]) -> str:
-    """CSV text of each context's curve, with the columns context, rank and propensity."""
+def context_curves_text(
+    curves: Mapping[str, Sequence[float]], trust_bias: Mapping[str, str] = MappingProxyType({})
+) -> str:
+    """CSV text of each context's curve, with the columns context, rank and propensity.
+
+    trust_bias: as in `curve_text`, by context.
+    """
     out = io.StringIO()
     write = csv.writer(out, lineterminator="\n").writerow
-    write([CONTEXT_NAME, "rank", "propensity"])
+    tested = any(trust_bias.values())
+    write([CONTEXT_NAME, "rank", "propensity", *([TRUST_NAME] if tested else [])])
     for name, values in curves.items():
+        told = [trust_bias.get(name, "")] if tested else []
         for rank, value in enumerate(map(float, values), start=1):
-            write([name, rank, repr(value)])
+            write([name, rank, repr(value), *told])
     return out.getvalue()
 
 
-def write_context_curves(path: str | Path, curves: Mapping[str, Sequence[float]]) -> None:
+def write_context_curves(
+    path: str | Path,
+    curves: Mapping[str, Sequence[float]],
+    trust_bias: Mapping[str, str] = MappingProxyType({}),
+) -> None:
     """Write each context's curve to a CSV file; see `read_context_values`."""
-    text = context_curves_text(curves)
+    text = context_curves_text(curves, trust_bias)
     with writing(path, "The curve") as file:
         file.write(text)
 
 
-def read_curves(path: str | Path) -> list[float] | dict[str, list[float]]:
-    """The values of one curve, or of each context's by the context's name; reads the file once.
+def read_curves(
+    path: str | Path,
+) -> tuple[list[float] | dict[str, list[float]], dict[str, str]]:
+    """The values of one curve, or of each context's by the context's name, and `parse_trust_bias`.
 
-    Raises InputError if `read_curve_values` or `read_context_values` does.
+    Reads the file once. Raises InputError if `read_curve_values` or `read_context_values` does.
     """
     text, name = read_text(path, "The curve"), named(path)
-    return parse_context_values(text, name) or parse_curve_values(text, name)
+    found = parse_context_values(text, name) or parse_curve_values(text, name)
+    return found, parse_trust_bias(text, name)
+
+
+def parse_trust_bias(text: str, name: str = "the curve") -> dict[str, str]:
+    """What the test for trust bias found, by context, or under "" for a curve without contexts.
+
+    One of ``TRUST_BIAS``; contexts without one are left out, and whatever else is in the column is
+    ignored. The text must be one that `parse_curve_values` or `parse_context_values` reads.
+    """
+    rows = table_rows(text, (CONTEXT_NAME, *RANK_NAMES, *PROPENSITY_NAMES), name)
+    header = _names(next(rows, (0, [])))
+    if TRUST_NAME not in header:
+        return {}
+    place = header.index(TRUST_NAME)
+    of_context = header.index(CONTEXT_NAME) if CONTEXT_NAME in header else None
+    found: dict[str, str] = {}
+    for _, cells in rows:
+        told = cells[place].strip().lower() if len(cells) > place else ""
+        if told in TRUST_BIAS:
+            context = "" if of_context is None else whole_context(cells[of_context].strip())
+            found.setdefault(context, told)
+    return found
 
 
 def read_context_values(path: str | Path) -> dict[str, list[float]]:

@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +30,15 @@ LARGE_WEIGHT = 100.0
 
 
 def inspect_curve(
-    values: Sequence[float], *, name: str = "the curve", form: str = "CSV, rank and propensity"
+    values: Sequence[float],
+    *,
+    name: str = "the curve",
+    form: str = "CSV, rank and propensity",
+    trust_bias: str = "",
 ) -> Inspection:
     """Check the numbers given for ranks 1, 2, ..., K; only their ratios matter (section 5.3).
 
+    trust_bias: what swaps said of it in the log that the curve is from, as in its file.
     Raises InputError for an empty curve or a number that is negative or not finite.
     """
     numbers = real_numbers(values, f"The propensities of {name}").astype(np.float64)
@@ -44,13 +50,23 @@ def inspect_curve(
             f"{name} has {numbers[wrong[0]]:g} at rank {wrong[0] + 1}; give a number of 0 or more."
         )
     counts = {"ranks": int(numbers.size)}
-    return Inspection("curve", name, form, found_by(CHECKS, numbers), counts)
+    findings = (*found_by(CHECKS, numbers), *found_by((OF_TRUST,), trust_bias))
+    return Inspection("curve", name, form, findings, counts)
 
 
-def inspect_curves(contexts: Mapping[str, Sequence[float]], *, name: str) -> Inspection:
+def inspect_curves(
+    contexts: Mapping[str, Sequence[float]],
+    *,
+    name: str,
+    trust_bias: Mapping[str, str] = MappingProxyType({}),
+) -> Inspection:
     """The checks of `inspect_curve`, each for the context in which it turns out worst."""
     each = {
-        context: inspect_curve(values, name=f"{name}, context {quoted(context)},")
+        context: inspect_curve(
+            values,
+            name=f"{name}, context {quoted(context)},",
+            trust_bias=trust_bias.get(context, ""),
+        )
         for context, values in contexts.items()
     }
     findings = []
@@ -155,6 +171,22 @@ def _largest_weight(numbers: NDArray[np.float64]) -> Seen | None:
         warning=heavy,
     )
 
+
+def _trust_bias(found: str) -> Seen | None:
+    """What the curve's file says of trust bias."""
+    if not found:
+        return None
+    told = {
+        "found": "The log that gave this curve has trust bias, so the curve is not that of "
+        "examination and dividing clicks by it leaves a bias; use the affine correction.",
+        "not found": "The log that gave this curve was tested for trust bias, and none was found.",
+    }
+    untested = "The swaps that gave this curve could not be tested for trust bias."
+    return graded(None, told.get(found, untested), warning=found != "not found")
+
+
+OF_TRUST = Check("trust_bias", "Trust bias in the curve's log", _trust_bias)
+"""The check of where a curve is from, if its file says so."""
 
 CHECKS = (
     Check("ranks", "Ranks", _length),

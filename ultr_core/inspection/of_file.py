@@ -16,6 +16,7 @@ from ultr_core.files import (
     parse_corpus,
     parse_curve_values,
     parse_log,
+    parse_trust_bias,
     read_log,
 )
 from ultr_core.files.curve_files import PROPENSITY_NAMES, RANK_NAMES
@@ -233,9 +234,11 @@ def _log(given: _Given) -> Inspection:
 def _curve(given: _Given) -> Inspection:
     text = text_of(given.data(), given.name)
     contexts = parse_context_values(text, given.name)
+    values = [] if contexts else parse_curve_values(text, given.name)
+    trust = parse_trust_bias(text, given.name)
     if contexts:
-        return inspect_curves(contexts, name=given.name)
-    return inspect_curve(parse_curve_values(text, given.name), name=given.name)
+        return inspect_curves(contexts, name=given.name, trust_bias=trust)
+    return inspect_curve(values, name=given.name, trust_bias=trust.get("", ""))
 
 
 def _ranker(given: _Given) -> Inspection:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,6 +32,7 @@ from ultr_core.inspection import (
     join_log,
     own_curve,
 )
+from ultr_core.inspection.of_curve import OF_TRUST
 from ultr_core.jobs.files import DOCUMENT_IDS, LOG, MISSING_ZERO, READING, File, given_log
 from ultr_core.jobs.job import Given
 from ultr_core.jobs.output import print_notes, share_line
@@ -247,28 +248,40 @@ def own_propensities(
 ) -> tuple[ExaminationCurve | None, tuple[Finding, ...]]:
     """The curve of ``--propensities`` or ``--eta``, None where neither is given.
 
-    With what ``check`` warns of in its numbers. Raises InputError for a curve that cannot be used.
+    With what ``check`` warns of in its numbers, and what its file says of trust bias. Raises
+    InputError for a curve that cannot be used.
     """
     if given.propensities is None:
         return (None if given.eta is None else PowerLaw(given.eta)), ()
+    trust: dict[str, str] = {}
+    found: list[float] | dict[str, list[float]]
     if given.propensities == LOG_ITSELF:
         names = log.context_names
         found = {name: own_curve(log.in_contexts((name,))) for name in names} or own_curve(log)
     else:
-        found = read_curves(given.propensities)
+        found, trust = read_curves(given.propensities)
     if isinstance(found, list):
-        return _curve(given, log, found)
+        return _curve(given, log, found, trust)
     by_context = _of_contexts(given, log, found)
-    each = [_curve(given, log, values, name) for name, values in by_context.items()]
+    each = [_curve(given, log, values, trust, name) for name, values in by_context.items()]
     curves = ContextCurves(tuple(by_context), tuple(curve for curve, _ in each))
     return curves, tuple(found for _, odd in each for found in odd)
 
 
 def _curve(
-    given: Given, log: PresentationLog, values: Sequence[float], context: str = ""
+    given: Given,
+    log: PresentationLog,
+    values: Sequence[float],
+    trust: Mapping[str, str],
+    context: str = "",
 ) -> tuple[ExaminationCurve, tuple[Finding, ...]]:
     curve = curve_for_log(values, log, carry_on=given.carry_on)
-    odd = [each for each in inspect_curve(values).warnings if each.key in ("scale", "shape")]
+    found = inspect_curve(values, trust_bias=trust.get(context, "")).findings
+    odd = [
+        each for each in found
+        if each.key == OF_TRUST.key
+        or (each.key in ("scale", "shape") and each.severity != "good")
+    ]  # fmt: skip
     where = f"Context {quoted(context)}: " if context else ""
     return curve, tuple(replace(each, sentence=f"{where}{each.sentence}") for each in odd)
 

@@ -148,7 +148,7 @@ def run(given: Given) -> LogEstimate | ContextEstimates:
     if log.context_names or given.pool_contexts:
         found = estimate_by_context(log, pool=given.pool_contexts, **how)
         if given.out is not None:
-            write_context_curves(given.out, found.curves)
+            write_context_curves(given.out, found.curves, found.trust_bias)
         known = dict.fromkeys(log.notices)
         print_notes(known)
         for names, one in found.found.items():
@@ -157,7 +157,7 @@ def run(given: Given) -> LogEstimate | ContextEstimates:
         return found
     result = estimate_from_log(log, **how)
     if given.out is not None:
-        write_curve(given.out, result.curve.values)
+        write_curve(given.out, result.curve.values, result.trust_bias)
     print_notes(result.notices)
     return result
 
@@ -345,7 +345,7 @@ JOB = Job(
         File(
             "out", "", use="write", endings=(".csv",),
             help="write the curve as CSV: rank, propensity; for contexts: context, rank, "
-            "propensity",
+            "propensity; from swaps also trust_bias, which fit, evaluate and check report",
         ),
     ),
     show=show,

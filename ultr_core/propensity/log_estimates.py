@@ -97,6 +97,11 @@ class LogEstimate:
         }
 
     @property
+    def trust_bias(self) -> str:
+        """What swaps say of trust bias, for the file of the curve; "" without swaps."""
+        return "" if self.lines is None else self.lines.trust_bias
+
+    @property
     def trust(self) -> str:
         """How many ranks are known well, where the guess begins, and how many clicks it affects."""
         first = self.curve.guess_from
@@ -130,6 +135,11 @@ class ContextEstimates:
         """The values of each context's curve, in the order of the contexts' names."""
         every = {name: one.curve.values for names, one in self.found.items() for name in names}
         return {name: tuple(every[name]) for name in sorted(every)}
+
+    @property
+    def trust_bias(self) -> dict[str, str]:
+        """`LogEstimate.trust_bias` of each context."""
+        return {name: one.trust_bias for names, one in self.found.items() for name in names}
 
     def as_dict(self) -> dict[str, Any]:
         """The curves as plain values, as the command line prints them with ``--json``."""

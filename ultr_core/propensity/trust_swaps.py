@@ -32,6 +32,9 @@ FloatArray = NDArray[np.float64]
 LEVEL = 0.05
 """Of the test for trust bias, over all ranks together."""
 
+TRUST_BIAS = ("found", "not found", "untested")
+"""What the test finds in a log with swaps; untested where no rank has a line."""
+
 FEWEST_DEVIATIONS = 4.0
 """By which the groups must differ at the landmark: a line through one point has no slope."""
 
@@ -106,6 +109,12 @@ class TrustLines:
             said, value, "=", interval=interval, decided="does not hold" if trust else "holds",
             key=about[0], title=about[1],
         )  # fmt: skip
+
+    @property
+    def trust_bias(self) -> str:
+        """What the test found: one of ``TRUST_BIAS``."""
+        found, not_found, untested = TRUST_BIAS
+        return {"does not hold": found, "holds": not_found}.get(self.finding.outcome, untested)
 
     def _without_lines(self) -> str:
         lacking = [rank + 1 for rank in np.flatnonzero(~self.usable).tolist()]

@@ -68,7 +68,7 @@ def _log(page: PageContext, settings: Settings) -> None:
         alt="Estimated examination by rank",
     )
     st.download_button(
-        "Save curve", curve_text(result.curve.values), "curve.csv", "text/csv",
+        "Save curve", curve_text(result.curve.values, result.trust_bias), "curve.csv", "text/csv",
         on_click="ignore", key="save_own_curve", icon=":material/download:",
     )  # fmt: skip
     curve_buttons(result.curve.values, settings, key="log")

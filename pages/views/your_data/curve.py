@@ -18,7 +18,7 @@ from pages.views.your_data.input import HELP, LOOKS_LIKE, bring, download, requi
 from ultr_core.content import read
 from ultr_core.errors import InputError
 from ultr_core.figures import estimate_figure
-from ultr_core.files import curve_text, parse_curve_values
+from ultr_core.files import curve_text, parse_curve_values, parse_trust_bias
 from ultr_core.files.disk import read_text, text_of
 from ultr_core.inspection import inspect_curve
 from ultr_core.jobs.your_data import CARRY_ON, CURVE_SOURCES, ESTIMATOR, ETA, SOURCE
@@ -98,8 +98,11 @@ def _from_file(page: PageContext, own: Bench, log: PresentationLog | None) -> Pr
     file = bring(page, "curve", "Propensity curve", LOOKS_LIKE["curve"], HELP["curve"])
     if file is None:
         return None
-    values = own.make("curve-values", file.token, lambda: _values(file))
-    found = own.make("curve-checks", file.token, lambda: inspect_curve(values, name=file.name))
+    values, trust = own.make("curve-values", file.token, lambda: _values(file))
+    found = own.make(
+        "curve-checks", file.token,
+        lambda: inspect_curve(values, name=file.name, trust_bias=trust),
+    )  # fmt: skip
     show_inspection(found, key="curve", following=_NEXT)
     _table(values, "curve")
     carry_on = _carry_on(log, len(values))
@@ -113,11 +116,14 @@ def _from_file(page: PageContext, own: Bench, log: PresentationLog | None) -> Pr
 _NEXT = "Next: train a ranker with these weights."
 
 
-def _values(file: Brought) -> list[float]:
+def _values(file: Brought) -> tuple[list[float], str]:
+    """The numbers of the curve, and what its file says of trust bias."""
     if file.path is None:
         require_kind(file, "curve")
-        return parse_curve_values(text_of(file.data, file.name), file.name)
-    return parse_curve_values(read_text(file.path, "The curve"), file.name)
+        text = text_of(file.data, file.name)
+    else:
+        text = read_text(file.path, "The curve")
+    return parse_curve_values(text, file.name), parse_trust_bias(text, file.name).get("", "")
 
 
 def _carry_on(log: PresentationLog | None, ranks: int) -> bool:
@@ -152,7 +158,7 @@ def _estimated(page: PageContext, own: Bench, log: PresentationLog | None) -> Pr
                 st.markdown(f"- {told(notice)}")
     download(
         "Save curve",
-        lambda: curve_text(found.curve.values).encode(),
+        lambda: curve_text(found.curve.values, found.trust_bias).encode(),
         "curve.csv",
         key="data-save-curve",
     )

@@ -6,11 +6,14 @@ the joint intervals), and those count as chance and not as a miss.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
 from scripts import dirty_logs
 from scripts.dirt import DIRTS, SHAPES, Dirt, Dirty, Rows, clean_rows, written
+from tests.meaning import mentions
 from ultr_core.errors import InputError
 from ultr_core.files import parse_log
 from ultr_core.inspection import inspect_log
@@ -116,3 +119,33 @@ def test_presentations_of_a_query_with_other_blanks_around_it_are_its_own() -> N
         assert log.presentations is not None
         assert log.presentations.draws is not None
         assert log.presentations.draws.tolist() == [2]
+
+
+def test_each_seed_is_reported_as_it_ends(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outcomes = {7: "holds", 8: "missed", 9: "refused"}
+    lines: list[str] = []
+
+    def case_of(number: int, strength: int, seed: int) -> dirty_logs.Case:
+        lines.extend(capsys.readouterr().err.splitlines())
+        answer = dirty_logs.Answer()
+        return dirty_logs.Case(DIRTS[number].name, strength, seed, outcomes[seed], False, answer)
+
+    monkeypatch.setattr(dirty_logs, "_numbered", case_of)
+    monkeypatch.setattr(dirty_logs, "ProcessPoolExecutor", lambda number: nullcontext(OneByOne()))
+    only = DIRTS[0].name
+    logs = 3 * sum(only in dirt.name for dirt in DIRTS)
+    assert dirty_logs.main(["--first", "7", "--seeds", "3", "--only", only]) == 1
+    assert len(lines) == 2  # when the last result came, the last seed had not ended
+    out, err = capsys.readouterr()
+    lines += err.splitlines()
+    for line, (seed, outcome) in zip(lines, outcomes.items(), strict=True):
+        assert mentions(line, seed, logs, outcome)
+    assert mentions(out, logs, 3 * logs)
+
+
+class OneByOne:
+    """A pool that runs each call when its result is asked for."""
+
+    map = staticmethod(map)

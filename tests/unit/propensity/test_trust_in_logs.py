@@ -13,7 +13,16 @@ import pytest
 from tests.meaning import mentions, refused, refused_command
 from ultr_core.cli import main
 from ultr_core.corpus import Corpus
-from ultr_core.files import parse_log, write_letor
+from ultr_core.files import (
+    context_curves_text,
+    parse_context_values,
+    parse_log,
+    parse_trust_bias,
+    read_curves,
+    write_curve,
+    write_letor,
+)
+from ultr_core.inspection.of_curve import inspect_curves
 from ultr_core.propensity import (
     PresentationLog,
     TrustLines,
@@ -97,6 +106,58 @@ def test_the_command_reports_the_test_and_the_lines(
     refused_command(["propensities", str(path)], "", "clicks", "shown")
     with refused("", "shown"):
         parse_log(path.read_bytes()).swap_counts(1, 3)
+
+
+def test_the_file_of_a_curve_says_what_the_test_found_and_every_reader_repeats_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus = Corpus(
+        np.eye(120), np.tile([4, 0, 0], 40), 3 * np.arange(41),
+        query_ids=[f"q{query}" for query in range(40)],
+        document_ids=tuple(["d0", "d1", "d2"] * 40),
+    )  # fmt: skip
+    write_letor(corpus, tmp_path / "corpus.txt")
+    scores = tmp_path / "scores.txt"
+    scores.write_text("\n".join(map(str, range(120))))
+    log, curve = tmp_path / "swaps.csv", tmp_path / "curve.csv"
+    files = ["--corpus", str(tmp_path / "corpus.txt"), "--log", str(log)]
+    own = [*files, "--propensities", str(curve), "--json"]
+    for users, told, severity in (
+        (STEEP, "found", "warning"),
+        (NOISY, "not found", "good"),
+        (None, "untested", "warning"),
+        (None, "", None),
+    ):
+        if users is None:
+            write_curve(curve, [1.0, 0.5, 0.3], told)
+        else:
+            log.write_text("\n".join([HEAD, *swap_rows(users)]), encoding="utf-8")
+            assert main(["propensities", str(log), "--out", str(curve)]) == 0
+        capsys.readouterr()
+        assert read_curves(curve)[1] == ({"": told} if told else {})
+        for command in (
+            ["check", str(curve), "--json"],
+            ["fit", *own, "--cost", "1", "--out", str(tmp_path / "ranker.json")],
+            ["evaluate", *own, "--scores", str(scores)],
+        ):
+            assert main(command) == 0
+            found = json.loads(capsys.readouterr().out)
+            checks = found["files"][0] if command[0] == "check" else found["checks"]
+            verdicts = [one["verdict"] for one in checks["findings"] if one["key"] == "trust_bias"]
+            assert verdicts == ([severity] if severity else [])
+
+
+def test_curves_of_contexts_say_what_was_found_in_each() -> None:
+    curves = {"desk": (1.0, 0.5), "tv, big": (1.0, 0.4)}
+    text = context_curves_text(curves, {"desk": "found", "tv, big": ""})
+    assert parse_trust_bias(text) == {"desk": "found"}
+    assert parse_context_values(text) == {name: list(values) for name, values in curves.items()}
+    assert context_curves_text(curves, {"desk": ""}) == context_curves_text(curves)
+    odd = "context,rank,propensity,trust_bias\n-1.0,1,1,Found \n-1,2,1,not found\nx,1,1,what\n"
+    assert parse_trust_bias(odd) == {"-1": "found"}
+    found = inspect_curves(curves, name="it", trust_bias=parse_trust_bias(text))
+    assert found.finding("trust_bias").severity == "warning"
+    assert mentions(found.finding("trust_bias").sentence, "desk")
 
 
 def test_errors_by_session_are_those_of_presentations_where_each_has_its_own() -> None:
