@@ -15,7 +15,7 @@ if not os.environ.get("CI"):
 from playwright.sync_api import Locator, Page, expect
 
 from scripts.screenshots import ASK_AGAIN
-from tests.browser.pages import OpenPage, opened, settled
+from tests.browser.pages import OpenPage, crowded, opened, settled
 from ultr_core.own_data.samples import sample_files
 
 
@@ -145,4 +145,6 @@ def test_tables_scroll_on_a_narrow_phone_and_no_number_or_name_is_broken(
     settled(page)
     assert page.locator(".stMain .stTable td:visible").count() > 20
     assert page.evaluate(BROKEN) == []
+    expect(page.locator(".stMain .stCode").last).to_contain_text("--relevant-grade")
+    assert [found for found in crowded(page) if found.startswith("broken: ")] == []
     page.wait_for_function(FITS, polling=ASK_AGAIN)
