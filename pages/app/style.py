@@ -19,6 +19,7 @@ _EXPANDERS = """
 _FORMULAS = """
 .katex [style*="chocolate"] { color: light-dark(#B04D00, #FF9248) !important }
 .katex [style*="steelblue"] { color: light-dark(#0068A3, #56B4E9) !important }
+.katex [style*="seagreen"] { color: light-dark(#007353, #2DC49A) !important }
 .katex-display > .katex { white-space: normal }
 .katex-display .base { margin-block: 0.2em }
 """

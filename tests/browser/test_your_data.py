@@ -101,6 +101,20 @@ def test_two_sessions_and_no_shared_file(open_page: OpenPage, address: str, fold
     expect(second.get_by_text("sample_log.csv")).to_have_count(0)
 
 
+def test_keyboard_alone_uploads_a_file(open_page: OpenPage, address: str, folder: Path) -> None:
+    page = page_opened(open_page, address)
+    uploader = ".st-key-data-bring-corpus [data-testid=stFileUploaderDropzone]"
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("here => !!document.activeElement.closest(here)", uploader):
+            break
+    with page.expect_file_chooser() as chooser:
+        page.keyboard.press("Enter")
+    chooser.value.set_files(folder / "sample_corpus.txt")
+    settled(page)
+    expect(page.locator(".st-key-data-bring-corpus")).to_contain_text("sample_corpus.txt")
+
+
 def test_keyboard_alone_runs_the_samples_to_the_picture_which_fits_a_phone(
     open_page: OpenPage, address: str
 ) -> None:
