@@ -212,7 +212,7 @@ def _fault(field: CurveField) -> str:
 
 
 def curve_buttons(values: Sequence[float], settings: Settings, *, key: str) -> None:
-    """Open the lab with these values as the learner's belief, or as the truth and the belief."""
+    """Open the Lab with these values as the learner's belief, or as the truth and the belief."""
     curve = in_few_digits(values[:MOST_RANKS])
     try:
         belief = settings.with_values(assumed_curve=curve)
@@ -221,7 +221,7 @@ def curve_buttons(values: Sequence[float], settings: Settings, *, key: str) -> N
         show_note(error)
         return
     with st.container(horizontal=True, vertical_alignment="center", key=f"use-curve-{key}"):
-        lab_button("Use this curve in the lab", belief, key=f"use-{key}-belief", kind="primary")
+        lab_button("Use this curve in the Lab", belief, key=f"use-{key}-belief", kind="primary")
         lab_button("Use it for users and the learner", both, key=f"use-{key}-both")
     cut = f" and limited to ranks 1 to {MOST_RANKS}" if len(values) > MOST_RANKS else ""
     st.markdown(

@@ -107,7 +107,11 @@ def _power_of_numbers(found: re.Match[str]) -> str:
     return f"${base}^{{{exponent}}}$"
 
 
-_COLORS = {r"\hat R_{naive}": "chocolate", r"\hat R_{IPS}": "steelblue"}
+_COLORS = {
+    r"\hat R_{naive}": "chocolate",
+    r"\hat R_{IPS}": "steelblue",
+    r"\hat R_{CIPS}": "seagreen",
+}
 
 
 def in_colors(formula: str) -> str:

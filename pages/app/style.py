@@ -19,6 +19,7 @@ _EXPANDERS = """
 _FORMULAS = """
 .katex [style*="chocolate"] { color: light-dark(#B04D00, #FF9248) !important }
 .katex [style*="steelblue"] { color: light-dark(#0068A3, #56B4E9) !important }
+.katex [style*="seagreen"] { color: light-dark(#007353, #2DC49A) !important }
 .katex-display > .katex { white-space: normal }
 .katex-display .base { margin-block: 0.2em }
 """
@@ -186,6 +187,17 @@ _HERE = """
 """
 """The menu marks the page that is open; Streamlit marks none in a group that is closed."""
 
+COMMANDS = "batch"
+"""The language of commands for the browser, which then knows what an option is."""
+
+_COMMANDS = f"""
+[data-testid="stMarkdownContainer"] :is(p, li) > code {{ display: inline-block; max-width: 100%;
+  overflow-x: auto; vertical-align: bottom; white-space: nowrap }}
+.language-{COMMANDS} .token {{ color: inherit; font-weight: inherit }}
+.language-{COMMANDS} .parameter {{ white-space: nowrap }}
+"""
+"""No option is broken after its hyphens."""
+
 WAY = "way-to-world"
 """Key of the container above a chart for the button that a click on a mark makes appear."""
 
@@ -270,7 +282,7 @@ def page_style(*, charts: bool, place: int) -> str:
     """
     parts = (
         _READABLE, _EXPANDERS, _FORMULAS, _CHECKS, _SIDE_BY_SIDE, _HISTORY, _FIRST_SCREEN, _FITTED,
-        _WAY, _AWAITED, _TABLES, _HERE.format(place=place),
+        _WAY, _AWAITED, _TABLES, _COMMANDS, _HERE.format(place=place),
     )  # fmt: skip
     return f"<style>{''.join(parts)}{_ink() if charts else ''}</style>"
 

@@ -57,7 +57,7 @@ def _dialog(context: PageContext, settings: Settings, lesson: lecture.Lecture | 
     if opens_only_here(address):
         st.warning(
             "This link works only on this computer. To share it, start the server with the option "
-            "--server.address 0.0.0.0 and open the lab at this computer's name or IP address.",
+            "`--server.address 0.0.0.0` and open the lab at this computer's name or IP address.",
             icon=":material/wifi_off:",
         )
     room, own = st.columns(2, gap="medium")

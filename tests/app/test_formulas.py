@@ -2,12 +2,50 @@
 
 from __future__ import annotations
 
+import re
+from colorsys import rgb_to_hsv
+
 import pytest
 
-from pages.app.markdown import JOINER, prose, set_formulas, told, whole_equations
+from pages.app.markdown import JOINER, in_colors, prose, set_formulas, told, whole_equations
+from pages.app.style import page_style
 from ultr_core.claims import CLAIMS, READINGS
+from ultr_core.figures.style import INKS, METHOD_STYLES
 from ultr_core.jobs.links import page_values
 from ultr_core.settings import PARAMETERS
+
+
+def red_green_blue(color: str) -> list[float]:
+    return [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+
+
+def luminance(color: str) -> float:
+    parts = red_green_blue(color)
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize(
+    ("term", "method"), [("naive", "naive"), ("IPS", "propensity"), ("CIPS", "clipped")]
+)
+def test_a_term_of_a_method_has_the_hue_of_its_marks_and_the_contrast_of_letters(
+    term: str, method: str
+) -> None:
+    named = re.search(r"textcolor{(\w+)}", in_colors(rf"\hat R_{{{term}}}"))
+    assert named is not None
+    rule = rf'style\*="{named[1]}"\] {{ color: light-dark\((#\w+), (#\w+)\)'
+    found = re.search(rule, page_style(charts=False, place=1))
+    assert found is not None
+    for color, theme in zip(found.groups(), ("light", "dark"), strict=True):
+        page = INKS[theme].background  # type: ignore[index]
+        low, high = sorted([luminance(color), luminance(page)])
+        assert (high + 0.05) / (low + 0.05) >= 4.5
+        hue = rgb_to_hsv(*red_green_blue(color))[0]
+        hues = {
+            key: abs((rgb_to_hsv(*red_green_blue(style.color))[0] - hue + 0.5) % 1 - 0.5)
+            for key, style in METHOD_STYLES.items() if key != "production"  # grey has none
+        }  # fmt: skip
+        assert min(hues, key=lambda key: hues[key]) == method
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import segno
 from streamlit.testing.v1 import AppTest
 
 from pages.app import lecture, take_away
+from pages.app.registry import PAGES
 from tests.app.pages import WITH_VALUES, open_savers
 from tests.meaning import mentions
 from ultr_core.export.notebook import Notebook
@@ -214,11 +215,13 @@ def test_undo_takes_back_what_a_page_itself_has(open_app: OpenApp) -> None:
     assert not app.exception
 
 
-def test_the_glossary_is_a_click_away_but_in_lectures(open_app: OpenApp) -> None:
+def test_the_glossary_is_a_click_away_from_every_page_but_in_lectures(open_app: OpenApp) -> None:
     for mode, links in (({}, 1), ({"mode": "lecture"}, 0)):
-        app = open_app(draws="1", **mode).switch_page("pages/about.py").run()
-        found = [link.proto.query_string for link in app.get("page_link")]
-        assert found.count("part=glossary") == links
+        app = open_app(draws="1", clicks="500", **mode)
+        for page in PAGES if links else PAGES[-1:]:
+            app.switch_page(page.file).run()
+            found = [link.proto.query_string for link in app.get("page_link")]
+            assert found.count("part=glossary") == links, page.path
 
 
 def test_a_page_without_anything_to_change_has_no_undo(open_app: OpenApp) -> None:

@@ -85,6 +85,18 @@ OVER = """() => {
             || cut(style.overflowY, element.scrollHeight, element.clientHeight + 4))
             found.push(`cut: ${element.textContent}`);
     });
+    // An option of a command, such as --log, is on one line.
+    const range = document.createRange();
+    const main = document.querySelector('.stMain');
+    const texts = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
+    for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+        for (const { index, 0: option } of node.data.matchAll(/--[a-z-]+/g)) {
+            range.setStart(node, index);
+            range.setEnd(node, index + option.length);
+            const lines = new Set([...range.getClientRects()].map(box => Math.round(box.top)));
+            if (lines.size > 1) found.push(`broken: ${option}`);
+        }
+    }
     const header = document.querySelector('[data-testid=stHeader]');
     const bar = header?.getBoundingClientRect().bottom ?? 0;
     document.querySelectorAll('.st-key-main-controls button, h1').forEach(element => {
@@ -122,7 +134,7 @@ def marked(page: Page) -> list[str]:
 
 
 def crowded(page: Page) -> list[str]:
-    """Words over others in a chart, words that their box cuts off, what the page's bar hides."""
+    """Words over others in a chart, or cut off by their box, broken options, what the bar hides."""
     found: list[str] = page.evaluate(OVER)
     return found
 

@@ -103,6 +103,13 @@ def test_words_over_words_words_cut_off_and_faint_ones_are_found(
     cut = [text for text in found if text.startswith("cut: ")]
     assert len(cut) == 1
     assert sum(" over " in text for text in found if text not in cut) == 1
+    page.evaluate("""() => {
+        const words = document.createElement('p');
+        words.innerHTML = 'run fit --log-file a.csv';
+        words.style.width = '4em';
+        document.querySelector('.stMain').append(words);
+    }""")
+    assert "broken: --log-file" in crowded(page)
     page.evaluate("document.querySelector('.stMain .stMarkdown p').style.color = '#eeeeee'")
     assert any(line.startswith("color-contrast") for line in violations(page))
 

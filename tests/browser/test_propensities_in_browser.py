@@ -58,7 +58,7 @@ def test_a_control_moves_the_estimate_which_opens_the_lab_and_the_power_law_come
     expect(page).to_have_url(re.compile("swap_landmark=10"))
     settled(page)
     expect(slider(page, "Landmark k")).to_have_value("10")
-    page.get_by_role("button", name="Use this curve in the lab").first.click()
+    page.get_by_role("button", name="Use this curve in the Lab").first.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("biased clicks")
     expect(page).to_have_url(re.compile(r"assumed_p=1(,|%2C)0\."))
     settled(page)

@@ -61,7 +61,7 @@ def test_the_button_that_a_click_makes_appear_is_in_sight(
     settled(page)
     # The marks beside names are hidden from assistive technology, and no click selects them.
     marks = page.locator(f"svg.marks .mark-{mark}:not([aria-hidden=true]) path")
-    button = page.get_by_role("button", name=re.compile("^Open .* in the lab$"))
+    button = page.get_by_role("button", name=re.compile("^Open .* in the Lab$"))
     asked = ""
     for place in (marks.first, marks.last):
         before = asked

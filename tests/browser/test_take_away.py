@@ -32,8 +32,9 @@ def test_link_of_the_dialog_opens_the_same_state_elsewhere(
     page.keyboard.press("Enter")
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_role("img", name="QR code of this link")).to_be_visible()
+    expect(dialog.get_by_role("alert")).to_contain_text("--server.address 0.0.0.0")  # 127.0.0.1
     link = f"{address}/lab?eta=0.5&clicks=500&draws=2&examination=weight"
-    expect(dialog.locator("code").first).to_have_text(link)
+    expect(dialog.get_by_test_id("stCode").first).to_have_text(link)
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     elsewhere = chromium.new_context()

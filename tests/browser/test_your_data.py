@@ -15,7 +15,7 @@ if not os.environ.get("CI"):
 from playwright.sync_api import Locator, Page, expect
 
 from scripts.screenshots import ASK_AGAIN
-from tests.browser.pages import OpenPage, opened, settled
+from tests.browser.pages import OpenPage, crowded, opened, settled
 from ultr_core.own_data.samples import sample_files
 
 
@@ -101,6 +101,20 @@ def test_two_sessions_and_no_shared_file(open_page: OpenPage, address: str, fold
     expect(second.get_by_text("sample_log.csv")).to_have_count(0)
 
 
+def test_keyboard_alone_uploads_a_file(open_page: OpenPage, address: str, folder: Path) -> None:
+    page = page_opened(open_page, address)
+    uploader = ".st-key-data-bring-corpus [data-testid=stFileUploaderDropzone]"
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("here => !!document.activeElement.closest(here)", uploader):
+            break
+    with page.expect_file_chooser() as chooser:
+        page.keyboard.press("Enter")
+    chooser.value.set_files(folder / "sample_corpus.txt")
+    settled(page)
+    expect(page.locator(".st-key-data-bring-corpus")).to_contain_text("sample_corpus.txt")
+
+
 def test_keyboard_alone_runs_the_samples_to_the_picture_which_fits_a_phone(
     open_page: OpenPage, address: str
 ) -> None:
@@ -145,4 +159,6 @@ def test_tables_scroll_on_a_narrow_phone_and_no_number_or_name_is_broken(
     settled(page)
     assert page.locator(".stMain .stTable td:visible").count() > 20
     assert page.evaluate(BROKEN) == []
+    expect(page.locator(".stMain .stCode").last).to_contain_text("--relevant-grade")
+    assert [found for found in crowded(page) if found.startswith("broken: ")] == []
     page.wait_for_function(FITS, polling=ASK_AGAIN)

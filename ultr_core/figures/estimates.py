@@ -39,8 +39,8 @@ EDGE = 4.5
 MARGIN = 0.14  # how far from the edge the arrows sit that point beyond it
 ASIDE = 0.8  # between the arrows of one corner
 
-PIXELS = (408, 282)
-"""Width and height of the plot on the first screen at 1280 x 720."""
+PIXELS, NARROW = (408, 282), 290
+"""Width and height of the plot on the first screen at 1280 x 720, and its width on a phone."""
 
 DOT, ARROW = 70, 260  # square pixels of a mark, and of an arrow: its head is as wide as a mark
 MARK = (11.0, 11.0)  # width and height of a mark in pixels, of an arrow upwards, of an interval
@@ -241,7 +241,10 @@ def _names(named: dict[str, list[dict[str, Any]]], room: Room) -> Iterator[dict[
     for name, marks in named.items():
         at = marks[-1]["x"], marks[-1]["y"]
         size = _in_words(name, BOLD)
-        mark, middle = room.pixels([at, room.place(size, [at])])
+        # So many pixels from a mark, on the narrow plot as well.
+        left = at[0] - (at[0] + EDGE) * NARROW / PIXELS[0]
+        within = (left, left + 2 * EDGE * NARROW / PIXELS[0]), (-EDGE, EDGE)
+        mark, middle = room.pixels([at, room.place(size, [at], within=within, larger=1.0)])
         across, up = (middle - mark).tolist()
         yield {"part": "name", "x": at[0], "y": at[1], "across": across, "up": up, "text": name}
         half = np.array(size) / 2

@@ -14,7 +14,7 @@ CELL = 3
 STEP = 3
 """Pixels between the places that are tried."""
 
-LARGER = 1.3
+LARGER = 1.41
 """How much larger words may be than expected: in a lecture, or on the narrow plot of a phone."""
 
 COVERED, TIGHT = 5_000.0, 60.0
@@ -60,15 +60,16 @@ class Room:
         near: ArrayLike,
         *,
         within: Ends | None = None,
+        larger: float = LARGER,
     ) -> tuple[float, float]:
         """Take the free place for words that is closest to one of the points ``near`` [k x 2].
 
         size: width and height of the words in pixels. within: the part of the plot that they may
-        be in. Where no place is free, the words cover as little as possible. Returns the middle of
-        the words on the axes.
+        be in, also where they are ``larger`` times as large. Where no place is free, the words
+        cover as little as possible. Returns the middle of the words on the axes.
         """
         low, high = self.pixels(np.transpose(within or ((-self._edge, self._edge),) * 2))
-        half = np.array(size) / 2
+        half = np.array(size) * larger / 2
         xs, ys = (np.arange(*ends, STEP) for ends in zip(low + half, high - half + 1, strict=True))
         wanted = self.pixels(near)
         middle = np.median(wanted, axis=0)

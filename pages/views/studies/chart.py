@@ -75,7 +75,7 @@ def _way_to(point: Point | None, key: str, *, what: str) -> None:
         )
         return
     lab_button(
-        f"Open {_describe(point.settings)} in the lab",
+        f"Open {_describe(point.settings)} in the Lab",
         point.settings,
         key=f"open-{key}",
         kind="primary",

@@ -11,6 +11,7 @@ import streamlit as st
 from pages.app import take_away
 from pages.app.field_control import kept
 from pages.app.markdown import plain, show_note
+from pages.app.style import COMMANDS
 from pages.views.your_data.bench import bench
 from pages.views.your_data.corpus import ids_of_corpus
 from pages.views.your_data.curve import carries_on
@@ -78,7 +79,7 @@ def take_away_section(
                 "evidence.json", key="data-evidence",
             )  # fmt: skip
     st.markdown("To do the same on the command line, run this in the folder with your files:")
-    st.code("\n".join(command_lines(work)), language=None, wrap_lines=True)
+    st.code("\n".join(command_lines(work)), language=COMMANDS, wrap_lines=True)
 
 
 def _files(corpus: Corpus, ranker: Ranker) -> None:

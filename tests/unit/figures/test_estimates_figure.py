@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from ultr_core.figures import estimates_figure
-from ultr_core.figures.estimates import COUNTED, EDGE, MARGIN, METHODS, PIXELS
+from ultr_core.figures.estimates import COUNTED, EDGE, MARGIN, METHODS, NARROW, PIXELS
 from ultr_core.lab import Lab, RiskPicture, named_rankers
 from ultr_core.settings import Settings
 
@@ -58,9 +58,11 @@ def test_every_ranker_is_a_mark_or_an_arrow_and_arrows_are_counted(picture: Risk
         assert sum(counts) == len(arrows)
 
 
-def boxes(rows: pd.DataFrame, size: Any) -> list[tuple[str, float, float, float, float]]:
-    """What each row is, and its left, right, lower and upper end on the first screen, in pixels."""
-    unit = np.array(PIXELS) / (2 * EDGE)
+def boxes(
+    rows: pd.DataFrame, size: Any, pixels: tuple[int, int] = PIXELS
+) -> list[tuple[str, float, float, float, float]]:
+    """What each row is, and its left, right, lower and upper end on a plot, in pixels."""
+    unit = np.array(pixels) / (2 * EDGE)
     found = []
     for _, row in rows.iterrows():
         x, y = row[["x", "y"]].to_numpy(float) * unit
@@ -107,10 +109,9 @@ def test_words_cover_no_mark_no_arrow_no_line_and_no_words(lab: Lab, changes: An
         assert on_each_other(words, boxes(rows[rows["part"] == "ranker"], lambda _: (8, 8))) == []
         assert on_each_other(words, boxes(rows[rows["part"] == "edge"], lambda _: (6, 6))) == []
         assert on_each_other(words, boxes(pd.DataFrame(law), lambda _: (1, 1))) == []
-        half = np.array(PIXELS) / 2
-        for what, left, right_end, low, high in words:
-            assert -half[0] <= left and right_end <= half[0], what
-            assert -half[1] <= low and high <= half[1], what
+        for plot in (PIXELS, (NARROW, PIXELS[1])):
+            for what, *ends in boxes(rows[rows["part"].isin(WORDS)], of_words, plot):
+                assert (np.abs(ends) <= np.repeat(plot, 2) / 2).all(), (what, plot)
 
 
 def test_words_about_arrows_are_in_their_quadrant(picture: RiskPicture) -> None:
