@@ -157,7 +157,7 @@ def _lightgbm_weighted(
 
 
 def _xgboost(
-    world: World, logs: Logs, objective: str, features: list[NDArray[Any]], clock: Clock
+    world: World, logs: Logs, name: str, features: list[NDArray[Any]], clock: Clock
 ) -> list[Scores]:
     import xgboost
 
@@ -171,11 +171,11 @@ def _xgboost(
         weight=lists.times,
     )
     data.set_group(lists.sizes)
-    unbiased = {"lambdarank_unbiased": True, "lambdarank_bias_norm": 1.0}
+    objective, *unbiased = name.split()
     options = {
-        "objective": "rank:ndcg",
+        "objective": objective,
         **_XGBOOST,
-        **(unbiased if objective == "unbiased" else {}),
+        **({"lambdarank_unbiased": True, "lambdarank_bias_norm": 1.0} if unbiased else {}),
         "lambdarank_num_pair_per_sample": LAST_RANK,
     }
 
@@ -197,6 +197,8 @@ _ENTRANTS: dict[str, Train] = {
     "LightGBM, regression on targets 1/p": _ours("propensity-trees"),
     "LightGBM, lambdarank with `position`": _ours("trees-by-position"),
     "LightGBM, lambdarank with 1/p as row weights": _other("lightgbm"),
-    "XGBoost, rank:ndcg": _other("plain"),
-    "XGBoost, rank:ndcg with lambdarank_unbiased": _other("unbiased"),
+    "XGBoost, rank:ndcg": _other("rank:ndcg"),
+    "XGBoost, rank:ndcg with lambdarank_unbiased": _other("rank:ndcg unbiased"),
+    "XGBoost, rank:pairwise": _other("rank:pairwise"),
+    "XGBoost, rank:pairwise with lambdarank_unbiased": _other("rank:pairwise unbiased"),
 }
