@@ -258,8 +258,8 @@ def cells(_: PageState) -> list[Cell]:
             ## Estimated against true risk
 
             These are sixty rankers that were not trained on clicks. Kendall's τ measures how well
-            an estimate from clicks reproduces their order by true risk: 1 is the true order, and 0
-            is no better than chance.
+            an estimate from clicks reproduces their order by true risk: τ is 1 for the true order
+            and, on average, 0 for a random one.
             """
         ),
         code(

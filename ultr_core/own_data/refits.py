@@ -47,7 +47,7 @@ class Refits:
         return cls(shown, estimator, belief, ridge, group)
 
     def interval(self, found: Estimate, places: FloatArray) -> Estimate:
-        """The estimate with the jackknife's standard error, ∓ Student's t.
+        """The estimate with the jackknife's standard error, ± Student's t.
 
         value_g is the estimate from the other groups, places [documents] ranks or differences:
 

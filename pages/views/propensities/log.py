@@ -116,6 +116,6 @@ def _curve(page: PageContext, lab: Lab) -> None:
         return
     st.markdown(
         f"Read: {plain(curve.describe())}. Trained with this curve on this world's first "
-        f"click log, the ranker has test risk **{risk.risk:.2f}** (lower is better)."
+        f"click log, the ranker has a test risk of **{risk.risk:.2f}** (lower is better)."
     )
     curve_buttons(curve.values, lab.settings, key="file")

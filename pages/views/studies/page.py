@@ -180,7 +180,7 @@ def _map_key(result: StudyResult) -> str:
         "**In each cell:** the gain of weighting over the naive ranker, as a percentage of the "
         "gap between production and skyline. Blue: weighting is ahead; orange: the naive "
         "ranker is ahead; (in brackets): the two cannot be told apart. The white 0 at "
-        f"{unweighted} is exact: there every weight is 1, so both rankers are the same."
+        f"{unweighted} is exact: there every weight is 1, so the two rankers are the same."
     )
 
 
