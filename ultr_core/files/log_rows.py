@@ -495,8 +495,8 @@ def _require_counts(
     example = int(shown[usable][shared].min())  # the engine gives rows in any order
     raise InputError(
         f"In the column {quoted(column)}, the rows of each list share a number, such as "
-        f"{example:,}, and no row has more than one click, as is usual for presentation ids; say "
-        "whether the column contains impressions or the presentation id.",
+        f"{example:,}, as presentation ids do, and no row of the log has more than one click; say "
+        "whether the column contains impressions or presentation ids.",
         "columns",
     )
 

@@ -237,9 +237,9 @@ def on_columns_of(
 
     If the model weights a feature that the corpus lacks, or the corpus has a feature outside the
     model's range of ids, their features differ: the model is refused, unless ``missing_zero`` says
-    that missing features are 0 or the corpus is sparse and omits zeros. A feature within the range
-    has coefficient 0 if the model does not list it, because svm_light models omit zeros. Raises
-    InputError if the model and the corpus have no features in common.
+    that missing features are 0, or the corpus is sparse and therefore omits zeros. A feature within
+    the range has coefficient 0 if the model does not list it, because svm_light models omit zeros.
+    Raises InputError if the model and the corpus have no features in common.
     """
     if np.array_equal(corpus.feature_ids, model.feature_ids):
         return model, ()

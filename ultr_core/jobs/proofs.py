@@ -259,7 +259,7 @@ def cells(state: PageState) -> list[Cell]:
     return [
         words(
             """
-            ## A query small enough to check everything
+            ## A query small enough to be checked in full
 
             The query has about six candidates, some relevant, shown in one ranking; two other
             rankings, S₁ and S₂, are judged from clicks. All numbers are fractions, so nothing is

@@ -169,8 +169,8 @@ class Links:
             where = {"the reference rank": "another rank"}.get(self.compares, self.compares)
             raise InputError(
                 f"No document was shown both at rank {reference} and at {where}, so no rank can "
-                f"be compared with it; show some documents at both rank {reference} and rank "
-                f"{near}{instead}.",
+                f"be compared with rank {reference}; show some documents at both rank {reference} "
+                f"and rank {near}{instead}.",
                 "reference_not_linked",
             )
         raise InputError(

@@ -49,10 +49,8 @@ class RowNumbers:
         self, u: ArrayLike, v: ArrayLike = 0.0, *, divisor: FloatArray | None = None
     ) -> None:
         """Bring both to float64; one number for v stands for all rows."""
-        per_click = real_numbers(u, "Numbers that a click counts for").astype(
-            np.float64, copy=False
-        )
-        per_impression = real_numbers(v, "Numbers that an impression counts for")
+        per_click = real_numbers(u, "Values of clicks").astype(np.float64, copy=False)
+        per_impression = real_numbers(v, "Values of impressions")
         if per_click.ndim != 1 or per_impression.shape not in {(), per_click.shape}:
             raise InputError(
                 f"An estimator gives each row one u and one v, not arrays of shape "

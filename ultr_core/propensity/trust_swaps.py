@@ -124,7 +124,7 @@ class TrustLines:
             return ""
         return (
             f" {ranks_in_words(lacking, 'Rank')} {'has' if len(lacking) == 1 else 'have'} no line "
-            "for a correction, which would use that of the nearest rank above."
+            "for a correction; a correction would use the line of the nearest rank above."
         )
 
     def affine(self, ranks: ArrayLike) -> tuple[FloatArray, FloatArray]:

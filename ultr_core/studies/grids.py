@@ -197,13 +197,13 @@ STUDIES: Mapping[str, Study] = MappingProxyType(
                 methods=("production", "naive", "propensity", "clipped", "skyline"),
             ),
             Study(
-                "map-noise", None, "7.3 and 7.4", "Naive against weighted over bias and noise",
+                "map-noise", None, "7.3 and 7.4", "Naive against weighted, by bias and noise",
                 ("eta", "assumed_eta"), "eps_minus", {"clicks": 45_000},
                 _both((0.0, 1.0, 2.0), _STEPS),
                 _both((0.0, 0.1, 0.3), (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)),
             ),
             Study(
-                "map-assumed", None, "7.5", "Naive against weighted over true and assumed bias",
+                "map-assumed", None, "7.5", "Naive against weighted, by true and assumed bias",
                 ("eta",), "assumed_eta", {"eps_minus": 0.1, "clicks": 45_000},
                 _both((0.0, 1.0, 2.0), _STEPS), _both((0.0, 1.0, 2.0), _STEPS),
             ),
