@@ -84,6 +84,14 @@ def whole_equations(text: str) -> str:
     return "".join(parts)
 
 
+def in_code(line: str) -> str:
+    """A command within a text, in which each option is a piece of code of its own.
+
+    A line can only end between them, and what is copied is the command.
+    """
+    return f"`{line.replace(' --', '` `--')}`"
+
+
 # In Markdown the signs may be escaped.
 _POWER = re.compile(r"\(1/r\)\\?\^(η′?)")
 _SYMBOL = re.compile(r"(?<![\w$\\])([pY])\\?_([a-z0-9])\b")

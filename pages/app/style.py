@@ -193,7 +193,7 @@ COMMANDS = "batch"
 _COMMANDS = f"""
 [data-testid="stMarkdownContainer"] :is(p, li) > code {{ display: inline-block; max-width: 100%;
   overflow-x: auto; vertical-align: bottom; white-space: nowrap }}
-.language-{COMMANDS} .token {{ color: inherit; font-weight: inherit }}
+.language-{COMMANDS} .token {{ color: inherit !important }}
 .language-{COMMANDS} .parameter {{ white-space: nowrap }}
 """
 """No option is broken after its hyphens."""

@@ -86,6 +86,9 @@ def nothing_in_what_opens(page: Page) -> None:
     page.locator(".st-key-proof-checks summary").first.click()
     page.get_by_role("button", name="Save figure").first.click()
     expect(page.get_by_role("button", name="SVG", exact=True).first).to_be_visible()
+    page.get_by_role("button", name="Share and download").click()
+    expect(page.get_by_role("dialog").get_by_text("Embed")).to_be_visible()
+    page.wait_for_timeout(1_000)  # colours of code come later
     assert violations(page) == []
 
 

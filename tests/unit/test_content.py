@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pages.app.markdown import in_code
 from pages.views.about import view as about_words
 from pages.views.lab import words as lab_words
 from pages.views.proofs import words as proofs_words
@@ -281,6 +282,18 @@ def test_no_line_of_a_text_ends_within_a_ranking() -> None:
     assert breaks.search("C A B") and not breaks.search("C\u00a0A\u00a0B")
     found = [(path.stem, name) for path, name, text in TEXTS if breaks.search(text)]
     assert found == []
+
+
+def test_an_option_of_a_command_on_a_page_is_a_piece_of_code_of_its_own() -> None:
+    """Only such a piece is never broken; a line may end after the hyphens of others."""
+    codes = [
+        code
+        for path, _, text in TEXTS if path.is_relative_to(ROOT / "pages")
+        for code in re.findall(r"`([^`]+)`", text)
+    ]  # fmt: skip
+    assert any(code.startswith("--") for code in codes)
+    assert [code for code in codes if " --" in code] == []
+    assert in_code("a --c --e").split("` `") == ["`a", "--c", "--e`"]
 
 
 def test_there_are_texts() -> None:

@@ -11,7 +11,7 @@ from pages.app import lecture
 from pages.app.context import PageContext, require_lab
 from pages.app.field_control import choose
 from pages.app.frame import Draw, offer_files, show_chart, show_figure, theme
-from pages.app.markdown import show_error, show_note, whole_equations
+from pages.app.markdown import in_code, show_error, show_note, whole_equations
 from pages.app.registry import PROOFS, RUN
 from pages.app.slots import Slot
 from pages.views.repairs.words import (
@@ -232,5 +232,5 @@ def _made(result: StudyResult) -> str:
     )
     command = ""
     if result.plan.scale == "paper":
-        command = f" Made by `{load_shipped(study.shipped_in).command}`."
+        command = f" Made by {in_code(load_shipped(study.shipped_in).command)}."
     return f":material/tune: **Made with** {settings_words(result.plan)}. {bars}{command}"

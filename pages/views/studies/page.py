@@ -11,7 +11,15 @@ from pages.app import lecture
 from pages.app.context import PageContext, require_lab
 from pages.app.field_control import choose
 from pages.app.link import lab_button
-from pages.app.markdown import in_colors, mark, show_error, show_note, told, whole_equations
+from pages.app.markdown import (
+    in_code,
+    in_colors,
+    mark,
+    show_error,
+    show_note,
+    told,
+    whole_equations,
+)
 from pages.app.registry import RUN
 from pages.app.slots import Slot
 from pages.app.steps import Step
@@ -170,7 +178,7 @@ def _caption(result: StudyResult, *, shipped: bool) -> str:
         notices = curve_notices(result.plan.base) if result.plan.curves else ()
         return " ".join([how, *map(told, notices)]).strip()
     command = load_shipped(study.shipped_in).command
-    return f"{how} Made by `{command}`.".strip()
+    return f"{how} Made by {in_code(command)}.".strip()
 
 
 def _map_key(result: StudyResult) -> str:
