@@ -170,7 +170,7 @@ class TrueQuality:
         return (
             f"Relevant means grade {self.relevant_grade} or more; "
             f"{part_of(without, self.queries, 'query', 'queries')} no relevant document and "
-            f"{'counts' if without == 1 else 'count'} as 0 in the risk."
+            f"{'counts' if 1 in (without, self.queries) else 'count'} as 0 in the risk."
         )
 
     def as_dict(self) -> dict[str, Any]:
