@@ -274,7 +274,7 @@ def fit_from_log(
     learners that learn from pairs. ``logger_scores`` [documents]: scores from the ranker that
     showed the documents, as one more feature for the relevance fit; held-out queries are then drawn
     from this corpus, because no scores are known for ``validation``. ``continuation``: lambda of
-    users who leave after a click; the log is then counted by the number of clicks above, and its
+    users who leave after a click; the log is then split by the number of clicks above, and its
     clicks are weighted with hindsight propensities. None if nobody leaves.
 
     Raises InputError for an unknown method or learner, a clip that is outside (0, 1] or that the

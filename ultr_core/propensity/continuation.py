@@ -95,7 +95,7 @@ def estimate_continuation(
 ) -> ContinuationEstimate:
     """Estimate the probability lambda of continuing after a click.
 
-    log: a log of fixed, complete lists, counted by the number of clicks above
+    log: a log of fixed, complete lists, split by the number of clicks above
     (`count_by_clicks_above`, or `simulate_leaving`). Users are assumed to leave only after a
     click, with the same lambda after every click; nothing is assumed about examination, noise or
     relevance. Value: the ratio of the sums above; interval: Student's t from the spread of the
@@ -297,7 +297,7 @@ def _require_enough(later: int, queries: int) -> None:
         raise InputError(
             f"The log has {counted(later, 'click')} below another click in the same presentation, "
             f"but {FEWEST_LATER} are needed to estimate λ"
-            f"{'' if later else '; rows must be counted by the number of clicks above'}.",
+            f"{'' if later else '; rows must be split by the number of clicks above'}.",
             "continuation",
         )
     if queries < FEWEST_QUERIES:

@@ -481,7 +481,7 @@ def _dependent(log: ClickLog) -> str:
     if log.context_is_given or not log.context.any():
         return ""
     return (
-        "no interval: in a log counted by the number of clicks above, clicks in one presentation "
+        "no interval: in a log split by the number of clicks above, clicks in one presentation "
         "depend on each other; give a GroupedLog of groups of presentations"
     )
 

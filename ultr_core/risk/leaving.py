@@ -77,7 +77,7 @@ def leaving_moments(
     if numbers.u.size != int(places.sum()):
         raise InputError(
             f"An estimator gave numbers for {numbers.u.size} rows, but the log "
-            f"counted by the number of clicks above has {int(places.sum())}.",
+            f"split by the number of clicks above has {int(places.sum())}.",
             "row_numbers",
         )
     below = _Below(*np.zeros((3, offsets.size - 1, len(steps) + 1)))

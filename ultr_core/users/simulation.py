@@ -88,7 +88,7 @@ def binomial_quantile(u: ArrayLike, n: ArrayLike, p: ArrayLike) -> IntArray:
 def _check(u: FloatArray, n: FloatArray, p: FloatArray) -> None:
     """Refuse what is not a uniform number, a number of trials or a probability."""
     if not np.all((u >= 0) & (u < 1)):
-        raise InputError("The uniform numbers of a binomial quantile must lie in [0, 1).")
+        raise InputError("The uniform numbers for a binomial quantile must lie in [0, 1).")
     if not np.all((n >= 0) & (n < 2.0**53) & (n == np.floor(n))):
         raise InputError("The number of trials of a binomial must be a whole number, 0 or more.")
     if not np.all((p >= 0) & (p <= 1)):
