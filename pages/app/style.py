@@ -191,8 +191,8 @@ COMMANDS = "batch"
 """The language of commands for the browser, which then knows what an option is."""
 
 _COMMANDS = f"""
-[data-testid="stMarkdownContainer"] :is(p, li) > code {{ display: inline-block; max-width: 100%;
-  overflow-x: auto; vertical-align: bottom; white-space: nowrap }}
+[data-testid="stMarkdownContainer"] :is(p, li, p > span) > code {{ display: inline-block;
+  max-width: 100%; overflow-x: auto; vertical-align: bottom; white-space: nowrap }}
 .language-{COMMANDS} .token {{ color: inherit !important }}
 .language-{COMMANDS} .parameter {{ white-space: nowrap }}
 """

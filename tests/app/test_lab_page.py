@@ -427,8 +427,8 @@ def test_what_is_refused_is_said_beside_what_could_be_made(
             raise InputError("Untrained: *bad*.")
         return make(*given, **options)
 
-    def trained(world: Any, settings: Any, draw: int, method: str, logs: Any) -> Any:
-        return unless_refused(method, train, world, settings, draw, method, logs)
+    def trained(world: Any, settings: Any, draw: int, method: str, *further: Any) -> Any:
+        return unless_refused(method, train, world, settings, draw, method, *further)
 
     monkeypatch.setattr(stages, "train_method", trained)
     monkeypatch.setattr(stages, "proof_checks", partial(unless_refused, "checks", check))

@@ -68,7 +68,7 @@ SWITCH = {
 """By break: the switch of the Proofs that breaks the same."""
 JUDGED = "Judged by 95% intervals, paired by click log"
 COMPARED = (
-    f"{JUDGED}. “Needs”: the smallest number of clicks tried at which, and above which, the "
+    f"{JUDGED}. “Needs”: the fewest clicks tried at which, and above which, the "
     "repair beats every unrepaired ranker"
 )
 """What the verbs of the headline mean; the same words as `compare`."""
