@@ -83,9 +83,9 @@ ESTIMATORS: Mapping[str, Estimator] = MappingProxyType(
                 "IPS",
                 counts="a click counts for 1 / propensity",
                 words="Every click counts for 1 / the propensity of its rank; correct on average "
-                "if the propensities are correct, every candidate was shown and only relevant "
-                "documents are clicked. Clicks on irrelevant documents change "
-                "the estimate by a factor and a constant that are the same for every ranker.",
+                "if the propensities are correct, every candidate was shown and irrelevant "
+                "documents are not clicked. Clicks on irrelevant documents change the estimate "
+                "by a factor and a constant that are the same for every ranker.",
                 expects=_INVERSE,
                 source=f"equation (5) of {_PAPER}",
                 numbers=_inverse,
