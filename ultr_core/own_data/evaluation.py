@@ -312,8 +312,8 @@ class Evaluation:
 INTERVALS_ARE_FOR = (
     "An interval is for the estimate's limit after infinitely many clicks, with queries as "
     "frequent as in the log's traffic. This limit is the true risk if the estimate's assumptions "
-    "hold; if not, the interval need not contain the true risk. It does not include the error of an "
-    "estimated curve. The assumptions:"
+    "hold; if not, the interval need not contain the true risk. It does not include the error of "
+    "an estimated curve. The assumptions:"
 )
 """What the intervals of all estimates are for, as it is said before `Evaluation.assumptions`."""
 
