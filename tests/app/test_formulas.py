@@ -9,6 +9,7 @@ import pytest
 
 from pages.app.markdown import JOINER, in_colors, prose, set_formulas, told, whole_equations
 from pages.app.style import page_style
+from tests.app.conftest import OpenApp
 from ultr_core.claims import CLAIMS, READINGS
 from ultr_core.figures.style import INKS, METHOD_STYLES
 from ultr_core.jobs.links import page_values
@@ -90,3 +91,15 @@ def test_no_help_text_has_a_raw_power() -> None:
     assert any("^" in text for text in texts)
     for text in texts:
         assert ")^η" not in set_formulas(text)
+
+
+def test_every_control_with_a_symbol_explains_it(open_app: OpenApp) -> None:
+    app = open_app(draws="1", clicks="500")
+    controls = {
+        control.label: control.help
+        for kind in ("slider", "select_slider", "number_input")
+        for control in app.get(kind)
+    }
+    shown = [parameter for parameter in PARAMETERS.values() if parameter.label in controls]
+    assert {parameter.symbol for parameter in shown} >= {"η", "η′", "ε₋", "ε₊", "n"}
+    assert [parameter.key for parameter in shown if not controls[parameter.label]] == []
