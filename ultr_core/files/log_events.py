@@ -44,6 +44,7 @@ class JoinedEvents:
     cells: SQL as of `log_rows.cells_of`, a row for each document at a position of a presentation.
     sizes: of the rows before. alone: clicks on documents that were not shown in their presentation.
     elsewhere: clicks that name another position or query than the view they are joined with.
+    repeated: views, and joined clicks, beyond the first in each cell.
     """
 
     cells: list[str]
@@ -51,6 +52,7 @@ class JoinedEvents:
     sizes: Sizes
     alone: int
     elsewhere: int
+    repeated: tuple[int, int]
 
 
 def joined_events(
@@ -78,13 +80,13 @@ def joined_events(
     position = "k_position" if "position" in meanings else "''"
     counts = _counts(meanings)
     rows = [_joinable(piece, kept, position, counts) for piece in cells]
-    files, alone, elsewhere, size = [], 0, 0, sizes.views + sizes.clicks
+    files, numbers, size = [], [], sizes.views + sizes.clicks
     with relation.split(rows, "hash(k_presentation)", size, progress, JOINED_AT_ONCE) as buckets:
         for place, some in enumerate(buckets):
             told = share_of(progress, place, len(buckets))
-            lonely, contrary, joined = _joined(relation, some, kept, told)
+            found, joined = _joined(relation, some, kept, told)
             files.append(relation.written(f"joined-{place}", joined, told)[0])
-            alone, elsewhere = alone + lonely, elsewhere + contrary
+            numbers.append(found)
             for table in ("views", "clicked", "first_views", "placed"):
                 relation.run(f"DROP TABLE {table}")
     several = max(1, PIECE_ROWS // JOINED_AT_ONCE)
@@ -100,7 +102,8 @@ def joined_events(
         for piece in cells
     ]
     left = ["presentation", "document", "position", *kept, "click"]
-    return JoinedEvents([*pieces, *none], left, sizes, alone, elsewhere)
+    alone, elsewhere, views, clicks = map(sum, zip(*numbers, strict=True))
+    return JoinedEvents([*pieces, *none], left, sizes, alone, elsewhere, (views, clicks))
 
 
 def _counts(meanings: Sequence[str]) -> str:
@@ -129,10 +132,11 @@ def _joinable(cells: str, kept: Sequence[str], position: str, counts: str) -> st
 
 def _joined(
     relation: Relation, rows: str, kept: Sequence[str], progress: Progress | None
-) -> tuple[int, int, str]:
+) -> tuple[tuple[int, int, int, int], str]:
     """Join clicks of `_joinable` rows with views.
 
-    Returns how many are on no view, how many contradict theirs, and SQL for the views with clicks.
+    Returns how many clicks are on no view, how many contradict theirs, how many views and how many
+    joined clicks repeat another, and SQL for the views with clicks.
     """
     carried = "".join(f", max(k_{meaning}) AS k_{meaning}" for meaning in kept)
     query = ", k_query" if "query" in kept else ""
@@ -156,16 +160,18 @@ def _joined(
     others = _differ("placed.k_position", "place")
     if query:
         others += f" OR {_differ('placed.k_query', 'views.k_query')}"
-    alone, elsewhere = relation.run(
+    alone, elsewhere, joined, clicked = relation.run(
         "SELECT coalesce(sum(placed.n) FILTER (place IS NULL), 0), "
-        f"coalesce(sum(placed.n) FILTER (place IS NOT NULL AND ({others})), 0) FROM placed "
+        f"coalesce(sum(placed.n) FILTER (place IS NOT NULL AND ({others})), 0), "
+        "coalesce(sum(placed.n) FILTER (place IS NOT NULL), 0), count(DISTINCT "
+        "(placed.k_presentation, placed.k_document, place)) FILTER (place IS NOT NULL) FROM placed "
         "LEFT JOIN views ON views.k_presentation = placed.k_presentation AND "
         "views.k_document = placed.k_document AND views.k_position = place"
     )[0]
+    views_again = relation.run("SELECT coalesce(sum(n), 0) - count(*) FROM views")[0][0]
     carried = "".join(f", k_{meaning}" for meaning in kept)
     return (
-        int(alone),
-        int(elsewhere),
+        (int(alone), int(elsewhere), int(views_again), int(joined) - int(clicked)),
         (
             f"SELECT views.k_presentation, views.k_document, k_position{carried}, "
             "CASE WHEN hit.place IS NULL THEN '0' ELSE '1' END AS k_click, false AS short, "

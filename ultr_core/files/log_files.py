@@ -506,6 +506,7 @@ def _counted_log(
     if events is not None:
         sizes = events.sizes
         contrary = (events.elsewhere, sizes.clicks - sizes.clicks_without - events.alone)
+        log = replace(log, repeated_events=events.repeated)
     copies = copies_in(relation.parts)
     unused = " ".join(filter(None, (unused, *_without_effect(relation, meanings, columns, how))))
     log = replace(
@@ -519,7 +520,9 @@ def _counted_log(
         few = {*log.perhaps_contexts}
         asked = tuple(name for name in log.not_used if may_be_session(name) and name not in few)
         log = replace(log, perhaps_sessions=asked)
-    notices[:0] = [text for text in (log.copied, log.contradicted, log.unused) if text]
+    notices[:0] = [
+        text for text in (log.copied, log.contradicted, log.unused, log.merged_events) if text
+    ]
     notices += _few_groups(log)
     return replace(
         log, notices=(*notices, *joined, *_sentences(log, rows)), events=joined,

@@ -195,6 +195,9 @@ def grouped_rows(
         cells = [_without_words(piece, has) for piece in cells]
         shown = [_shown(piece, counted, usable, numbers, has) for piece in cells]
         without = _lists(relation, shown, whole, progress)
+    queries = counted.codes.get("query")
+    if queries is not None and np.setdiff1d(queries, queries[usable.entry]).size:
+        _without_nameless(relation, whole)
     every = max(1, -(-int(usable.rows.sum()) // SAMPLE_ROWS))
     # By itself: the engine would look at all else of each row first.
     relation.gathered(
@@ -468,11 +471,12 @@ def _sampled(
         for meaning in ("page", "offset", "position")
         if f"k_{meaning}" in shown
     )
+    named = f" AND NOT {_nameless('k_query')}" if "k_query" in shown else ""
     relation.run(
         f"CREATE TEMP TABLE sample AS SELECT {whole} AS list, {_query_in(shown)} AS query, "
         f"hash(trim(k_document)) AS document, row({place}) AS position, "
         f"count(*) AS n, sum(click) AS clicks FROM ({shown}) WHERE {whole} <> {_NONE} "
-        "AND trim(k_document) <> '' "
+        f"AND trim(k_document) <> ''{named} "
         "AND try_cast(k_position AS DOUBLE) IS NOT NULL GROUP BY ALL"
     )
     if whole == "p":
@@ -607,6 +611,22 @@ def _lists(relation: Relation, shown: Sequence[str], whole: str, progress: Progr
     found = relation.run(f"SELECT coalesce(sum(rows), 0) FROM lists WHERE list = {_NONE}")[0][0]
     relation.run(f"DELETE FROM lists WHERE list = {_NONE}")
     return int(found)
+
+
+def _without_nameless(relation: Relation, whole: str) -> None:
+    """Remove lists of rows without a query; their clicks are on the list of their presentation."""
+    nameless = f"q IN (SELECT hash(k_query) FROM counted WHERE {_nameless('k_query')})"
+    if whole == "p":
+        relation.run(
+            "UPDATE lists SET clicks = lists.clicks + lost.clicks FROM (SELECT list, "
+            f"sum(clicks)::BIGINT AS clicks FROM lists WHERE {nameless} GROUP BY list) AS lost "
+            f"WHERE lists.list = lost.list AND NOT {nameless}"
+        )
+    relation.run(f"DELETE FROM lists WHERE {nameless}")
+
+
+def _nameless(column: str) -> str:
+    return f"trim({column}) IN ({WITHOUT_NAME})"
 
 
 def _named_none(relation: Relation) -> bool:

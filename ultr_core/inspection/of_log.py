@@ -282,6 +282,9 @@ def _repeated_rows(log: PresentationLog) -> Seen | None:
     found = log.presentations
     if found is None:
         return _views_as_rows(log)
+    if told := log.merged_events:  # a user may click a document twice, but sees it once
+        views, clicks = log.repeated_events
+        return graded(views + clicks, told, warning=views > 0)
     if found.repeated:
         return warning(
             found.repeated,

@@ -278,9 +278,9 @@ JOB = Job(
         replace(
             METHOD, default="",
             help="estimator for the verdict; default IPS, or Policy-aware if lists leave out "
-            "candidates that other lists for the query show, or, with --clip, the clipped "
-            "estimate. direct and doubly-robust fit relevance to the log, and intervals by session "
-            "treat the fit as known",
+            "candidates that other lists for the query show (unless too many candidates were never "
+            "shown), or, with --clip, the clipped estimate. direct and doubly-robust fit relevance "
+            "to the log, and intervals by session treat the fit as known",
         ),
         LOGGER_SCORES,
         CONTINUATION,

@@ -315,7 +315,8 @@ JOB = Job(
         replace(
             METHOD, default="",
             help="weights for the clicks; default IPS, or Policy-aware if lists leave out "
-            "candidates that other lists for the query show, or, with --clip, the clipped estimate",
+            "candidates that other lists for the query show (unless too many candidates were never "
+            "shown), or, with --clip, the clipped estimate",
         ),
         LOGGER_SCORES,
         CONTINUATION,

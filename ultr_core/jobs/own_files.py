@@ -350,7 +350,7 @@ def print_beside(
         print_notes(notice for notice in notices if notice not in told)
         return
     known = set(_TOLD_BY_READER)
-    if log.presentations is not None and log.presentations.repeated:
+    if log.merged_events or (log.presentations is not None and log.presentations.repeated):
         known.add("repeated_rows")  # which warns of rows that the reader is silent on as well
     warned = (finding.sentence for finding in checks.warnings if finding.key not in known)
     print_notes(dict.fromkeys((*notices, *warned)))

@@ -113,7 +113,7 @@ CARRY_ON = Switch(
 )
 _HANDS_OVER = (
     "Policy-aware weights replace IPS if lists leave out candidates that other lists for the query "
-    "show."
+    "show, unless too many candidates were never shown."
 )
 WEIGHTS = replace(
     METHOD, key="data-method", label="Click weights",

@@ -348,10 +348,10 @@ def default_judge(
 class Judge:
     """Who says which of two rankers is better, with what it believes; a relevance may be fitted.
 
-    notices: sentences where a test rejected the fit, so that another estimator judges. log: with
-    candidates that were never shown, where these count as well. refits: for intervals that know of
-    the noise of the fit; not by session. contradicted: why the log contradicts the belief, in which
-    case nothing is estimated by it; "" if it does not.
+    notices: sentences on why this estimator judges, where another might. log: with candidates that
+    were never shown, where these count as well. refits: for intervals that know of the noise of the
+    fit; not by session. contradicted: why the log contradicts the belief, in which case nothing is
+    estimated by it; "" if it does not.
     """
 
     estimator: Estimator

@@ -16,6 +16,7 @@ from ultr_core.errors import InputError, quoted
 from ultr_core.files.score_files import require_finite_scores, scores_for
 from ultr_core.findings import Finding
 from ultr_core.inspection import require_covered, unshown_candidates
+from ultr_core.inspection.of_together import MANY_UNSHOWN
 from ultr_core.lab.logs import VALIDATION_SHARE
 from ultr_core.lab.methods import ClickData, Method, method_of
 from ultr_core.lab.training import final_fit, informed, select, usable_clips, weights_by
@@ -107,10 +108,10 @@ def default_estimator(
     IPS, or the clipped estimator for a ``clip``. IPS divides by the examination of a rank, so a
     candidate counts only in the draws that show it; where lists leave out candidates that other
     lists of the query show, policy-aware weights divide by rho, the examination over all draws,
-    unless so many candidates are never shown that these give no verdict either, or so few are left
-    out that what they could add is small beside the interval (``FEW_LEFT_OUT``). The two are equal
-    where all lists of a query show the same candidates at the same ranks. name_of: names a document
-    by its number, for the sentence.
+    unless so many candidates are never shown that these give no verdict either (``MANY_UNSHOWN``;
+    the sentence then says so), or so few are left out that what they could add is small beside the
+    interval (``FEW_LEFT_OUT``). The two are equal where all lists of a query show the same
+    candidates at the same ranks. name_of: names a document by its number, for the sentence.
 
     Raises InputError for a clip outside (0, 1], a clicked position that the curve does not cover,
     or a wrong type of log or curve.
@@ -124,8 +125,15 @@ def default_estimator(
     usual = ESTIMATORS[DEFAULT_METHOD]
     found = unshown_candidates(log, curve, sees="document", name_of=name_of)
     few = found.sometimes * sqrt(log.total_clicks) < FEW_LEFT_OUT
-    if found.clicks_only or found.withheld or few:
+    if found.clicks_only or few:
         return usual, ()
+    if found.withheld:
+        told = (
+            f"{usual.label} is used although {found.lists_in_words}: {found.what}, and "
+            f"{_BY_DOCUMENT.label} is the default only if fewer than {MANY_UNSHOWN:.0%} were. You "
+            "can choose it as the method."
+        )
+        return usual, (told,)
     told = (
         f"{_BY_DOCUMENT.label} is used instead of {usual.label} because {found.lists_in_words}: it "
         "divides by the mean examination of a document over all presentations."
@@ -227,7 +235,7 @@ class OwnFit:
             "clip": self.clip,
             "chosen_by": self.chosen_by,
             "continuation": self.continuation,
-            "clicks": self.weights.clicks,
+            "clicks": round(self.weights.clicks),
             "query_draws": self.query_draws,
             "clicked_documents": self.clicked_documents,
             "features": int(self.ranker.feature_ids.size),

@@ -113,7 +113,8 @@ class PresentationLog:
     that are views and clicks, and about rows that are neither. longer: rows with more columns than
     the first line names. copies: files with the same content as another file, and the name of that
     file. contrary: how many clicks have a position or query other than that of their view, and how
-    many clicks have a view. unused: sentences about columns and options that were not used; "" if
+    many clicks have a view. repeated_events: views, and clicks, that repeat an earlier one and were
+    merged with it. unused: sentences about columns and options that were not used; "" if
     there are none. header: names of all columns in the first file. perhaps_sessions: those that may
     contain sessions, if none was read as sessions and the reader has not said that there are none.
     perhaps_contexts: those with few values, which may be contexts, if no column was read as
@@ -149,6 +150,7 @@ class PresentationLog:
     longer: int = 0
     copies: tuple[tuple[str, str], ...] = ()
     contrary: tuple[int, int] = (0, 0)
+    repeated_events: tuple[int, int] = (0, 0)
     unused: str = ""
     perhaps_sessions: tuple[str, ...] = ()
     perhaps_contexts: tuple[str, ...] = ()
@@ -160,6 +162,19 @@ class PresentationLog:
         """The columns in the first file that were not assigned a meaning."""
         used = set(self.columns.values())
         return tuple(name for name in self.header if name.strip() and name not in used)
+
+    @property
+    def merged_events(self) -> str:
+        """Says how many views and clicks repeat earlier ones; "" if none do."""
+        views, clicks = self.repeated_events
+        told = [counted(n, noun) for n, noun in ((views, "view"), (clicks, "click")) if n]
+        if not told:
+            return ""
+        does = "repeats" if views + clicks == 1 else "repeat"
+        return (
+            f"{' and '.join(told)} {does} an earlier event for the same presentation, document and "
+            "position; each event was counted once."
+        )
 
     @property
     def lost(self) -> str:

@@ -63,9 +63,26 @@ def test_other_actions_are_told_and_not_used() -> None:
     assert mentions(log.notices, "3 rows")
 
 
-def test_a_view_that_was_sent_twice_is_one_impression() -> None:
-    log = parse_log(events(*VIEWS, *VIEWS, "p1,q,a,1,click"))
-    assert counts(log) == JOINED
+@pytest.mark.parametrize(
+    ("again", "repeated", "severity"),
+    [
+        ((), (0, 0), "good"),
+        (VIEWS, (4, 0), "warning"),
+        (("p1,q,a,1,click", "p1,q,a,,click"), (0, 2), "good"),  # as users may click twice
+        ((*VIEWS, "p1,q,a,7,click"), (4, 1), "warning"),
+        (("p1,q,c,3,view", "p1,q,z,4,click", "p1,q,z,4,click"), (0, 0), "good"),  # no view of z
+    ],
+)
+def test_an_event_that_was_sent_twice_is_one_and_is_counted(
+    again: tuple[str, ...], repeated: tuple[int, int], severity: str
+) -> None:
+    log = parse_log(events(*VIEWS, "p1,q,a,1,click", *again))
+    assert {key: n for key, n in counts(log).items() if key[1] != "c"} == JOINED
+    found = inspect_log(log).finding("repeated_rows")
+    assert (log.repeated_events, found.value, found.severity) == (repeated, sum(repeated), severity)
+    told = [n for n in repeated if n]
+    assert mentions(found.sentence, *told)
+    assert (found.sentence in log.notices) == bool(told)
 
 
 def test_a_document_at_two_positions_of_one_presentation_gets_its_click_where_it_was() -> None:

@@ -89,6 +89,28 @@ def test_rows_for_views_and_clicks_without_an_id_are_a_warning() -> None:
 # H14 and H23: queries without a name.
 
 
+@pytest.mark.parametrize("lost", ["", "null"])
+@pytest.mark.parametrize("meaning", ["presentation", "session"])
+def test_a_row_without_a_query_makes_no_list_of_its_own(lost: str, meaning: str) -> None:
+    """Every second presentation lacks the query of its second row; two lack those of all rows."""
+    rows = lists(100)
+    found = [
+        (pid, lost if place % 6 == 1 or pid in ("p98", "p99") else query, *rest)
+        for place, (pid, query, *rest) in enumerate(rows)
+    ]
+    log, right = (
+        parse_log(csv_of([row for row in some if row[0] not in gone], meaning)).presentations
+        for some, gone in ((found, ()), (rows, ("p98", "p99")))
+    )
+    assert log is not None and right is not None
+    assert (log.number, log.lists, log.sampled, log.sessions) == (
+        right.number, right.lists, right.sampled, right.sessions,
+    )  # fmt: skip
+    if meaning == "presentation":
+        assert log.unclicked == right.unclicked > 0
+        assert log.draws is not None and log.draws.sum() == log.number == 98
+
+
 @pytest.mark.parametrize(
     "name", ["", " ", "nan", "NaN", "NULL", "null", "None", "(not set)", "undefined", "\\N"]
 )
@@ -415,7 +437,7 @@ def test_rows_that_are_left_out_for_their_query_do_not_hide_rows_without_an_id()
     body = "".join(f"NULL,a,1,0,v{n}\nq,a,1,1,v{n}\n" for n in range(4)) + "q,a,2,0,\nq,b,1,0, \n"
     found = parse_log(HEADER + body).presentations
     assert found is not None
-    assert (found.number, found.without) == (8, 2)
+    assert (found.number, found.without) == (4, 2)
 
 
 def test_a_document_that_was_not_shown_is_no_impression_where_rows_repeat() -> None:

@@ -72,7 +72,11 @@ def test_lists_that_differ_are_judged_and_trained_by_document() -> None:
     found = unshown_candidates(log, CURVE)
     assert found.never == 1 and found.sometimes == pytest.approx(4 / 44)
     # One of seven is never shown, which is too much for policy-aware weights as well.
-    assert default_estimator(log, CURVE)[0].key == "ips"
+    judge = default_judge(log, CURVE)
+    assert judge.estimator.key == "ips"
+    assert mentions(judge.notices, "IPS", "Policy-aware", "1 of 7", "5%")
+    every = replace(log, impressions=240 * np.array([8, 8, 8, 8, 4, 4]))
+    assert default_estimator(every, CURVE) == (ESTIMATORS["ips"], ())
     first = ClickLog(
         log.document[:4], log.rank[:4], log.impressions[:4], log.clicks[:4], 240 * 8, [0, 4, 7],
         draws=[240 * 8, 0], whole_lists=False,

@@ -103,6 +103,12 @@ def test_csv_and_parquet_say_the_same_of_every_estimator(method: str) -> None:
     np.testing.assert_allclose(tables[0]["target"], expected, rtol=1e-12)
 
 
+def test_targets_do_not_depend_on_the_learner() -> None:
+    for name, learner in (("svm.csv", []), ("trees.csv", ["--learner", "trees"])):
+        assert main([*FIT, *learner, "--targets-out", name]) == 0
+    assert Path("svm.csv").read_bytes() == Path("trees.csv").read_bytes()
+
+
 def test_rows_lead_back_to_a_file_whose_queries_are_mixed() -> None:
     text = b"1 qid:b 1:4 # docid = x\n0 qid:a 1:5 # docid = y\n0 qid:b 1:6 # docid = z\n"
     corpus = parse_corpus(text, "c")
