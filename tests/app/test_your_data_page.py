@@ -28,7 +28,7 @@ from tests.unit.learners.test_forest import MODEL
 from ultr_core.cli import main
 from ultr_core.errors import InputError
 from ultr_core.figures import rank_test_figure
-from ultr_core.files import parse_log
+from ultr_core.files import curve_text, parse_log
 from ultr_core.files.log_columns import NO_COLUMN
 from ultr_core.files.ranker_files import ranker_text
 from ultr_core.files.tree_files import trees_text
@@ -181,6 +181,35 @@ def test_the_notebook_of_the_walk_gives_the_same_numbers(
     assert alone.deploy and alone.sentence in out.splitlines()
     # The page, which has a second ranker, knows as well that these clicks did not train.
     assert f"**{of_two.sentence}**" in words(page)
+
+
+def test_a_curve_from_a_log_with_trust_bias_gives_no_evidence_and_no_notebook_deploys(
+    page: AppTest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from ultr_core.jobs.your_data import OwnWork
+
+    sampled(page, "corpus", "log")
+    page.button_group(key="data-curve-from").set_value("file").run()
+    curve = curve_text([1.0 / rank for rank in range(1, 101)], "found")
+    upload(page, "curve", "trust.csv", curve.encode())
+    page.button(key="data-train").click().run()
+    assert not page.exception
+    reports = bench(page).made["evidence"].reports
+    assert {key for key, one in reports.items() if one.estimate is not None} == {"naive"}
+    samples_in(tmp_path)
+    (tmp_path / "trust.csv").write_text(curve, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    work = OwnWork(
+        corpus="sample_corpus.txt", log=("sample_log.csv",), propensities="file",
+        curve="trust.csv", steps=("propensities", "fit", "evaluate"),
+    )  # fmt: skip
+    made: dict[str, Any] = {}
+    exec(compile(own_notebook(work).source, "notebook", "exec"), made)
+    assert made["passing"].bound is None and made["passing"].sentence in capsys.readouterr().out
+    assert f"**{made['passing'].sentence}**" in words(page)
 
 
 def test_a_log_alone_is_checked_and_gives_propensities(page: AppTest) -> None:

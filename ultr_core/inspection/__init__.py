@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ultr_core.inspection.inspection import Inspection
     from ultr_core.inspection.joined import JoinedLog, Overlap, join_log, require_queries
     from ultr_core.inspection.of_corpus import inspect_corpus, inspect_splits
-    from ultr_core.inspection.of_curve import inspect_curve, rescaled_notice
+    from ultr_core.inspection.of_curve import inspect_curve, rescaled_notice, trust_bias_found
     from ultr_core.inspection.of_file import inspect_file, inspect_upload, is_log, kind_of
     from ultr_core.inspection.of_log import inspect_log, own_curve
     from ultr_core.inspection.of_ranker import inspect_ranker, inspect_scores
@@ -57,6 +57,7 @@ __all__ = [
     "rescaled_notice",
     "seen_impressions",
     "sees_of",
+    "trust_bias_found",
     "uncovered",
     "unshown_candidates",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ultr_core.corpus.ranking import real_numbers
 from ultr_core.errors import InputError, quoted
+from ultr_core.findings import Finding
 from ultr_core.inspection.inspection import (
     Check,
     Inspection,
@@ -178,15 +179,24 @@ def _trust_bias(found: str) -> Seen | None:
         return None
     told = {
         "found": "The log that gave this curve has trust bias, so the curve is not that of "
-        "examination and dividing clicks by it leaves a bias; use the affine correction.",
+        "examination and dividing clicks by it leaves a bias; docs/trust.md shows how to correct "
+        "for trust in Python.",
         "not found": "The log that gave this curve was tested for trust bias, and none was found.",
     }
     untested = "The swaps that gave this curve could not be tested for trust bias."
-    return graded(None, told.get(found, untested), warning=found != "not found")
+    stops = found == "found"
+    return graded(None, told.get(found, untested), stop=stops, warning=found != "not found")
 
 
 OF_TRUST = Check("trust_bias", "Trust bias in the curve's log", _trust_bias)
 """The check of where a curve is from, if its file says so."""
+
+
+def trust_bias_found(findings: Iterable[Finding]) -> str:
+    """Why curves with these findings are not those of examination; "" if no reason is known."""
+    stops = (one for one in findings if one.key == OF_TRUST.key and one.severity == "stop")
+    return " ".join(one.sentence for one in stops)
+
 
 CHECKS = (
     Check("ranks", "Ranks", _length),

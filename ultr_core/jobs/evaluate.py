@@ -15,7 +15,7 @@ from ultr_core.fields import Choice, Field, Switch
 from ultr_core.files.log_reading import SHOWN_WHOLE
 from ultr_core.files.score_files import read_score_file
 from ultr_core.files.tree_files import read_model, read_model_record, score_model
-from ultr_core.inspection import Inspection, Overlap
+from ultr_core.inspection import Inspection, Overlap, trust_bias_found
 from ultr_core.jobs.files import File
 from ultr_core.jobs.job import Given, Job, setting_fields
 from ultr_core.jobs.output import finding_line, print_notes
@@ -212,6 +212,7 @@ def run(given: Given) -> Evidence:
     judge = judge_by(
         given.method, own.corpus, joined.clicks, curve, clip=given.clip,
         logger_scores=own_logger_scores(given, own.corpus), continuation=continuation,
+        biased=trust_bias_found(odd),
     )  # fmt: skip
     result = evaluate_ranker(
         own.corpus, joined.clicks, scores, curve, clip=given.clip,

@@ -427,12 +427,13 @@ def _fit_cell(work: OwnWork) -> Cell:
 def _evidence_cell(work: OwnWork) -> Cell:
     clip = "" if work.judging_clip is None else f", clip={work.judging_clip}"
     judge = asked_method(work.judge, judges=True)
+    needs, trust, biased = _trust(work)
     return code(
         f"""
-        from ultr_core.own_data.evaluation import evaluate_ranker, judge_by
+        {needs}from ultr_core.own_data.evaluation import evaluate_ranker, judge_by
 
         name = {work.judged or TRAINED_HERE!r}
-        judge = judge_by({judge!r}, corpus, joined.clicks, curve{clip})
+        {trust}judge = judge_by({judge!r}, corpus, joined.clicks, curve{clip}{biased})
         found = evaluate_ranker(
             corpus, joined.clicks, scores, curve{clip},
             relevant_grade={work.relevant_grade}, name=name, judge=judge,
@@ -446,6 +447,22 @@ def _evidence_cell(work: OwnWork) -> Cell:
         print(found.true)
         """
     )
+
+
+def _trust(work: OwnWork) -> tuple[str, str, str]:
+    """Imports, lines and an argument that tell the judge of trust bias in the curve's log."""
+    from_file = f"read_curves({work.curve!r})"
+    values, told = {
+        "file": ("values", f"{from_file}[1].get('', '')"),
+        "estimated": ("estimate.curve.values", "estimate.trust_bias"),
+    }.get(work.propensities, ("", ""))
+    if not told:
+        return "", "", ""
+    needs = "from ultr_core.inspection import inspect_curve, trust_bias_found\n        "
+    if work.propensities == "file":
+        needs = f"from ultr_core.files.curve_files import read_curves\n        {needs}"
+    lines = f"found = inspect_curve({values}, trust_bias={told})\n        "
+    return needs, lines, ", biased=trust_bias_found(found.findings)"
 
 
 def _gate_cell(work: OwnWork) -> Cell:

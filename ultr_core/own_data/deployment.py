@@ -166,8 +166,8 @@ def gate(
     the level ``PROMISE`` / candidates (Bonferroni). declined: the caller's reason why the clicks
     must not be used.
 
-    No ranker passes if there is no interval, if `RankerDifference` gives no verdict, or if the
-    estimate ignores propensities. Raises InputError if `compare_with_shown` does, or if
+    No ranker passes if there is no interval, if `RankerDifference` gives no verdict, or if a
+    threshold changes what most clicks count. Raises InputError if `compare_with_shown` does, or if
     ``candidates`` is not a whole number from 1 to ``MOST_CANDIDATES``.
     """
     candidates = whole_in_range(candidates, "The number of candidates", 1, MOST_CANDIDATES)
@@ -178,7 +178,7 @@ def gate(
     fitted = judge.estimator.fits_relevance and isinstance(log, GroupedLog)
     known = _FIT_TAKEN_AS_KNOWN if fitted else ""
     known = known or (_UNTESTED if unshown_decide(agreement or ()) else "")
-    known = known or _unlike_ips(judge.estimator, judge.belief.clip, curve, log)
+    known = known or _clips_most(judge.estimator, judge.belief.clip, curve, log)
     return Gate(
         found, candidates, _no_verdict(found) or declined or known, trained is not None,
         judge.continuation,
@@ -197,11 +197,9 @@ def reason_against(findings: Iterable[Finding], *, copies: Sized) -> str:
     return f"a check of the files says “stop” ({', '.join(stops)})" if stops else ""
 
 
-def _unlike_ips(estimator: Estimator, clip: float, curve: ExaminationCurve, log: ClickLog) -> str:
-    """Why a promise by this estimator is none; "" where it weighs clicks by their propensity."""
+def _clips_most(estimator: Estimator, clip: float, curve: ExaminationCurve, log: ClickLog) -> str:
+    """Why a promise by this threshold is none; "" where it changes few rows."""
     p = row_propensities(curve, log)[log.clicks > 0]
-    if estimator.key == "naive" and p.size and p.min() < p.max():
-        return "the naive estimate ignores the propensities that were given; judge by IPS"
     clips = "clip" in estimator.needs and not estimator.fits_relevance
     if clips and p.size and np.mean(p < clip) > MOST_CLIPPED:
         return f"τ = {clip:g} changes how much most clicks count; judge by IPS, or lower τ"

@@ -210,7 +210,7 @@ class Evaluation:
     with another document for the same query. unshown: what the log leaves out of the candidate
     sets. notices: sentences. judge: key of the report that sentences use, see `judge_by`.
     units: what the intervals take as independent. agreement:
-    `against_weighted_clicks`. continuation: as in `Judge`.
+    `against_weighted_clicks`. continuation: as in `Judge`. unfit: of the judge, `Estimator.unfit`.
     """
 
     name: str
@@ -226,6 +226,7 @@ class Evaluation:
     units: Units = field(default_factory=Units)
     agreement: tuple[Finding, ...] = ()
     continuation: float | None = None
+    unfit: str = ""
 
     @property
     def judged(self) -> RiskReport:
@@ -274,6 +275,8 @@ class Evaluation:
     def about_level(self) -> str:
         """Why the estimate need not equal the true risk, in words; "" if no reason is known."""
         if self.true is None or self.judged.estimate is None or self.unshown.clicks_only:
+            return ""
+        if self.unfit:
             return ""
         if self.unshown.what:
             if self.unshown.sees == "fit":
@@ -351,7 +354,8 @@ class Judge:
     notices: sentences on why this estimator judges, where another might. log: with candidates that
     were never shown, where these count as well. refits: for intervals that know of the noise of the
     fit; not by session. contradicted: why the log contradicts the belief, in which case nothing is
-    estimated by it; "" if it does not.
+    estimated by it; "" if it does not. biased: why the curve is not that of examination, in which
+    case nothing is estimated by the curve and there is no verdict; "" if no reason is known.
     """
 
     estimator: Estimator
@@ -360,6 +364,7 @@ class Judge:
     log: ClickLog | None = None
     refits: Refits | Continued | None = None
     contradicted: str = ""
+    biased: str = ""
 
     @property
     def label(self) -> str:
@@ -398,6 +403,7 @@ def judge_by(
     clip: float | None = None,
     logger_scores: NDArray[np.float64] | None = None,
     continuation: float | ContinuationEstimate | None = None,
+    biased: str = "",
 ) -> Judge:
     """The estimator of this key as the judge, with the relevance fitted to the log if it needs one.
 
@@ -407,10 +413,22 @@ def judge_by(
     as in `fit_from_log`. continuation: lambda of users who leave after a click; hindsight
     propensities judge then, and intervals leave out groups of a `GroupedLog`; if lambda was
     estimated from the log, they allow for its noise; if the log contradicts it, there is no
-    estimate. Raises InputError for
-    a clip outside (0, 1] or for an estimator that has none, and if `fit_from_log`
-    does.
+    estimate. biased: as in `Judge`, such as `trust_bias_found`. Raises InputError for a clip
+    outside (0, 1] or for an estimator that has none, and if `fit_from_log` does.
     """
+    judge = _judge_by(method, corpus, log, curve, clip, logger_scores, continuation)
+    return replace(judge, biased=biased)
+
+
+def _judge_by(
+    method: str,
+    corpus: Corpus,
+    log: ClickLog,
+    curve: ExaminationCurve,
+    clip: float | None,
+    logger_scores: NDArray[np.float64] | None,
+    continuation: float | ContinuationEstimate | None,
+) -> Judge:
     require_log(log)
     scores = logger_feature(ESTIMATORS[method or JUDGE.key], corpus, logger_scores)
     if continuation is not None:
@@ -537,6 +555,7 @@ def evaluate_ranker(
         units,
         agreement,
         judge.continuation,
+        judge.estimator.unfit(log, judge.belief),
     )
 
 
@@ -549,14 +568,14 @@ def _report(
 ) -> RiskReport:
     """What an estimator says: the judge with its own belief, others by its curve at a threshold."""
     if estimator.key != judge.estimator.key:
-        judge = Judge(estimator, Belief(judge.belief.curve, threshold))
+        judge = Judge(estimator, Belief(judge.belief.curve, threshold), biased=judge.biased)
     label, normalised = judge.label, estimator.normalised
     scale = estimator.scale
     # Without clicks every sum is 0 with an interval of 0, which is no finding.
     if log.total_clicks == 0:
         return RiskReport(estimator.key, label, scale, None, no_click(log), normalised)
-    if judge.contradicted:
-        return RiskReport(estimator.key, label, scale, None, judge.contradicted, normalised)
+    if reason := judge.contradicted or (judge.biased if estimator.needs_curve else ""):
+        return RiskReport(estimator.key, label, scale, None, reason, normalised)
     try:
         found = judge.risk(log, ranks)
     except InputError as error:
@@ -625,7 +644,8 @@ class RankerDifference:
     leaves out of the candidate sets; if that is too much, there is no verdict. unseen: the least
     and the most that this could add to the difference (`unseen_part`). intervals: the words
     of their `Units`. trained: the ranker that was trained on these clicks, "" for neither; there is
-    no verdict on a ranker trained on them.
+    no verdict on a ranker trained on them. unfit: why the judge is not expected to be right for its
+    belief, "" if it is; if not, there is no verdict (`Estimator.unfit`).
     """
 
     first: str
@@ -637,6 +657,7 @@ class RankerDifference:
     judge: str = JUDGE.label
     trained: str = ""
     unseen: tuple[float, float] = (0.0, 0.0)
+    unfit: str = ""
 
     @property
     def whole(self) -> Estimate | None:
@@ -651,6 +672,8 @@ class RankerDifference:
         """Why there is an estimate and yet no verdict, as a clause; "" if there is a verdict."""
         if self.trained:
             return f"{self.trained} was probably trained on them, which makes it look too good"
+        if self.unfit:
+            return self.unfit
         unshown = self.unshown
         return f"{unshown.what}, and {unshown.consequence}" if unshown and unshown.withheld else ""
 
@@ -789,7 +812,7 @@ def _difference(
     label = judge.label
     judged = {names[0]: ranks} if others is None else dict(zip(names, (ranks, others), strict=True))
     unshown = unshown_candidates(log, judge.belief.curve, sees=judge.sees, rankers=judged)
-    if reason := no_click(log) if log.total_clicks == 0 else judge.contradicted:
+    if reason := no_click(log) if log.total_clicks == 0 else judge.biased or judge.contradicted:
         return RankerDifference(
             *names, None, unshown, f"{reason[:1].lower()}{reason[1:]}", judge=label
         )
@@ -811,8 +834,9 @@ def _difference(
             or _contradicted(agreement if agreement is not None else _agreement(judge, log, ranks))
         )
     return RankerDifference(
-        *names, estimate, unshown, intervals=Units.of_log(log).words, judge=label, unseen=unseen
-    )
+        *names, estimate, unshown, intervals=Units.of_log(log).words, judge=label, unseen=unseen,
+        unfit=judge.estimator.unfit(log, judge.belief),
+    )  # fmt: skip
 
 
 def unseen_part(

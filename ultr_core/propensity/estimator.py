@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ultr_core.errors import InputError
+from ultr_core.propensity.contexts import row_propensities
 from ultr_core.propensity.row_numbers import RowNumbers, require_propensities
 from ultr_core.users.click_log import ClickLog
 from ultr_core.users.click_models import ClickModel, PositionModel, TrustBiasModel
@@ -65,6 +66,19 @@ class Belief:
         found: NDArray[np.bool_] = (log.context == 0) | (self.continuation == 1)
         return found
 
+    def differences(self, ranks: NDArray[np.int32], propensities: FloatArray) -> tuple[str, ...]:
+        """What keeps some estimators from being right, of ``UNEVEN``, in their order.
+
+        ranks, propensities [rows]: of the same rows. Examination differs if alpha does, noise if
+        beta / alpha does, up to rounding.
+        """
+        alpha, beta = propensities, np.zeros(propensities.size)
+        if self.users is not None:
+            alpha, beta = self.affine(ranks)
+        noise = beta[alpha > 0] / alpha[alpha > 0]
+        differs = (_uneven(alpha), _uneven(noise), self.continuation < 1)
+        return tuple(words for words, found in zip(UNEVEN, differs, strict=True) if found)
+
     def relevance_of(self, log: ClickLog) -> FloatArray:
         """r_hat of the document in each row of a log; raises InputError unless each has one."""
         found = self.relevance
@@ -75,6 +89,18 @@ class Belief:
                 "relevance",
             )
         return found[log.document]
+
+
+UNEVEN = (
+    "the given propensities are unequal; judge by IPS",
+    "noise is given that depends on the rank",
+    "users are given who may leave after a click",
+)
+"""What a belief may say that not every estimator allows for, as clauses."""
+
+
+def _uneven(values: FloatArray) -> bool:
+    return bool(values.size and np.ptp(values) > 1e-9 * np.abs(values).max())
 
 
 def poor_relevance(relevance: NDArray[np.bool_]) -> FloatArray:
@@ -114,6 +140,12 @@ class Expectation:
         return replace(self.belief, relevance=self.fitted(relevance))
 
     @property
+    def allows_for(self) -> tuple[str, ...]:
+        """What of ``UNEVEN`` is the case at the first ranks, by the belief."""
+        ranks = np.arange(1, SMALL_RANKS + 1, dtype=np.int32)
+        return self.belief.differences(ranks, self.belief.curve.at(ranks))
+
+    @property
     def unbiased(self) -> bool:
         """Whether each document counts for exactly its relevance."""
         return (self.factor, self.constant) == (1.0, 0.0)
@@ -125,6 +157,8 @@ class Expectation:
 
 SMALL_CURVE = TableCurve((1.0, 0.5, 0.25, 0.125))
 """Examination in the cases below: powers of two, so that few sums are rounded."""
+
+SMALL_RANKS = len(SMALL_CURVE.values)
 
 _FLAT = PowerLaw(0.0)
 
@@ -334,6 +368,19 @@ class Estimator:
         if not self.normalised:
             what = "summed ranks of documents, per presentation"
         return f"{what}, where {self.counts}; lower is better"
+
+    def unfit(self, log: ClickLog, belief: Belief) -> str:
+        """Why it is not expected to be right for this belief, as a clause; "" if it is.
+
+        It is if one of ``expects`` allows for all that the belief says of the log's rows
+        (`Belief.differences`). A threshold above propensities is left to the reader.
+        """
+        given = belief.differences(log.rank, row_propensities(belief.curve, log))
+        if any(set(given) <= set(case.allows_for) for case in self.expects):
+            return ""
+        first = self.expects[0]
+        but = next((one for one in given if one not in first.allows_for), given[0])
+        return f"{self.label} assumes that {first.words}, but {but}"
 
     def told(self, belief: Belief) -> Belief:
         """The belief without the users' noise and their lambda, unless the estimator needs them."""

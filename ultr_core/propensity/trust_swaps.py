@@ -100,7 +100,7 @@ class TrustLines:
         )
         said += (
             "so noise depends on the rank: the estimated curve is not that of examination, and the "
-            "affine correction is needed."
+            "affine correction is needed (docs/trust.md)."
             if trust
             else "which position bias with constant noise can explain."
         )

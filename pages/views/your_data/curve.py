@@ -20,7 +20,7 @@ from ultr_core.errors import InputError
 from ultr_core.figures import estimate_figure
 from ultr_core.files import curve_text, parse_curve_values, parse_trust_bias
 from ultr_core.files.disk import read_text, text_of
-from ultr_core.inspection import inspect_curve
+from ultr_core.inspection import inspect_curve, trust_bias_found
 from ultr_core.jobs.your_data import CARRY_ON, CURVE_SOURCES, ESTIMATOR, ETA, SOURCE
 from ultr_core.own_data.curves import (
     click_weights,
@@ -46,11 +46,15 @@ _WORDS = read(__file__, "your_data").part("curve")
 
 @dataclass(frozen=True, eq=False)
 class Propensities:
-    """The curve, what tells it from another, and in words where it comes from."""
+    """The curve, what tells it from another, and in words where it comes from.
+
+    biased: why it is not that of examination, as in `Judge`.
+    """
 
     curve: ExaminationCurve
     token: Hashable
     about: str
+    biased: str = ""
 
 
 def propensities_step(page: PageContext, log: PresentationLog | None) -> Propensities | None:
@@ -110,6 +114,7 @@ def _from_file(page: PageContext, own: Bench, log: PresentationLog | None) -> Pr
         curve_for_log(values, log, carry_on=carry_on),
         ("file", file.token, carry_on),
         f"{file.name}, {counted(len(values), 'rank')}",
+        trust_bias_found(found.findings),
     )
 
 
@@ -167,6 +172,7 @@ def _estimated(page: PageContext, own: Bench, log: PresentationLog | None) -> Pr
         curve_for_log(found.curve.values, log, carry_on=carry_on),
         ("estimated", *token, carry_on),
         f"estimated: {about.label.lower()}",
+        trust_bias_found(inspect_curve(found.curve.values, trust_bias=found.trust_bias).findings),
     )
 
 

@@ -109,7 +109,7 @@ def evidence_step(
             "judge", token,
             lambda: judge_by(
                 asked_method(str(kept(JUDGE)), judges=True), corpus, joined.clicks,
-                propensities.curve, clip=clip,
+                propensities.curve, clip=clip, biased=propensities.biased,
             ),
         )  # fmt: skip
         found = own.make(

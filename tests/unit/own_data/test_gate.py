@@ -10,6 +10,7 @@ from scipy.special import ndtri
 
 from tests.meaning import mentions, refused
 from ultr_core.claims.gate_runs import CANDIDATES, Shown, gate_rows
+from ultr_core.corpus import Corpus
 from ultr_core.figures import gate_figure
 from ultr_core.findings import Finding
 from ultr_core.inspection import Unshown
@@ -18,15 +19,24 @@ from ultr_core.own_data import (
     compare_rankers,
     compare_with_shown,
     deployment,
+    evaluate_ranker,
     evaluation,
     gate,
 )
 from ultr_core.own_data.deployment import POWER, PROMISE
 from ultr_core.own_data.evaluation import Judge, RankerDifference, default_judge
-from ultr_core.propensity import ESTIMATORS, Belief
+from ultr_core.propensity import ESTIMATORS, Belief, ContextCurves, Estimator
+from ultr_core.propensity.estimator import NO_BIAS, right_relevance
 from ultr_core.risk import Estimate
 from ultr_core.risk.intervals import upper_bound
-from ultr_core.users import ClickLog, PowerLaw, simulate_counts
+from ultr_core.users import (
+    ClickLog,
+    ExaminationCurve,
+    PositionModel,
+    PowerLaw,
+    TrustBiasModel,
+    simulate_counts,
+)
 
 CURVE = PowerLaw(1.0)
 QUERIES, SIZE = 60, 8
@@ -226,6 +236,84 @@ def test_an_estimator_that_ignores_the_propensities_promises_nothing() -> None:
     assert found[0] and not found[1]
     assert gate(log, scores, CURVE, name="it", clip=1.0).declined
     assert not gate(log, scores, CURVE, name="it", clip=0.125).declined
+
+
+def believed(curve: ExaminationCurve, **more: object) -> Belief:
+    return Belief(curve, 0.25, right_relevance(RELEVANT), **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS.values(), ids=ESTIMATORS)
+def test_an_estimator_is_fit_where_a_case_of_it_allows_for_what_is_believed(
+    estimator: Estimator,
+) -> None:
+    log = log_of(2_000)
+    trust = TrustBiasModel.steep()
+    uneven, noise, leaving = (
+        bool(estimator.unfit(log, belief))
+        for belief in (
+            believed(CURVE), believed(trust.curve, users=trust), believed(CURVE, continuation=0.5),
+        )
+    )  # fmt: skip
+    assert uneven is (estimator.key == "naive")
+    assert noise is ("noise" not in estimator.needs)
+    assert leaving is not estimator.uses_continuation
+    constant = believed(CURVE, users=PositionModel(CURVE, 0.9, 0.1))
+    assert bool(estimator.unfit(log, constant)) is uneven
+    assert not estimator.unfit(log, believed(PowerLaw(0.0)))
+    contexts = ContextCurves(("a", "b"), (PowerLaw(0.0), PowerLaw(0.0)))
+    assert not estimator.unfit(log, believed(contexts))  # type: ignore[arg-type]
+
+
+MINE = replace(ESTIMATORS["ips"], key="mine", label="Mine", expects=(NO_BIAS,))
+
+
+@pytest.mark.parametrize("estimator", [ESTIMATORS["naive"], MINE], ids=["naive", "mine"])
+def test_what_is_right_without_bias_gives_no_verdict_and_no_promise_with_bias(
+    estimator: Estimator,
+) -> None:
+    log, scores = log_of(20_000, seed=4), -RANK - 9.0 * RELEVANT
+    for curve, fit in ((CURVE, False), (PowerLaw(0.0), True), (PowerLaw(1e-3), False)):
+        judge = Judge(estimator, Belief(curve))
+        found = compare_with_shown(log, scores, curve, name="it", judge=judge)
+        other = compare_rankers(log, scores, -scores, curve, names=("it", "b"), judge=judge)
+        assert found.withheld is other.withheld is not fit
+        assert mentions(found.sentence, NO_BIAS.words) is not fit
+        passing = gate(log, scores, curve, name="it", judge=judge)
+        assert bool(passing.declined) is (passing.bound is None) is not fit
+        assert passing.deploy is False
+
+
+def test_ranks_without_clicks_have_propensities_as_well() -> None:
+    """A document that was never clicked counts too little where fewer users look."""
+    log = ClickLog([0, 1], [1, 2], [90, 90], [9, 0], 90, [0, 2])
+    assert ESTIMATORS["naive"].unfit(log, Belief(CURVE))
+    assert not ESTIMATORS["naive"].unfit(log, Belief(PowerLaw(0.0)))
+
+
+@pytest.mark.parametrize("key", ["naive", "ips"])
+def test_of_a_curve_that_is_not_examination_nothing_follows(key: str) -> None:
+    log, scores = log_of(20_000, seed=4), -RANK + 9.0 * RELEVANT
+    judge = Judge(ESTIMATORS[key], Belief(PowerLaw(0.0)))
+    assert gate(log, scores, PowerLaw(0.0), name="it", judge=judge).deploy
+    biased = replace(judge, biased="Its log has trust bias.")
+    found = gate(log, scores, PowerLaw(0.0), name="it", judge=biased)
+    assert found.declined and found.bound is None and not found.deploy
+    assert found.difference.estimate is None and found.as_dict()["difference"] is None
+    assert found.difference.reason
+    corpus = Corpus(np.eye(RANK.size), np.where(RELEVANT, 4, 0), OFFSETS)
+    reports = evaluate_ranker(corpus, log, scores, PowerLaw(0.0), judge=biased).reports
+    # What uses no curve has its number all the same.
+    assert {name for name, one in reports.items() if one.estimate is not None} == {"naive"}
+
+
+def test_of_naive_estimates_the_order_is_not_said_to_be_right_with_bias() -> None:
+    log, scores = log_of(20_000, seed=4), -RANK.astype(float)
+    corpus = Corpus(np.eye(RANK.size), np.where(RELEVANT, 4, 0), OFFSETS)
+    for key, eta, said in (("naive", 1, False), ("naive", 0, True), ("ips", 1, True)):
+        curve = PowerLaw(eta)
+        judge = Judge(ESTIMATORS[key], Belief(curve))
+        found = evaluate_ranker(corpus, log, scores, curve, judge=judge)
+        assert bool(found.about_level) is said
 
 
 def test_candidates_that_few_draws_never_showed_promise_nothing() -> None:

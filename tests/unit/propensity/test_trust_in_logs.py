@@ -123,7 +123,7 @@ def test_the_file_of_a_curve_says_what_the_test_found_and_every_reader_repeats_i
     files = ["--corpus", str(tmp_path / "corpus.txt"), "--log", str(log)]
     own = [*files, "--propensities", str(curve), "--json"]
     for users, told, severity in (
-        (STEEP, "found", "warning"),
+        (STEEP, "found", "stop"),
         (NOISY, "not found", "good"),
         (None, "untested", "warning"),
         (None, "", None),
@@ -145,6 +145,13 @@ def test_the_file_of_a_curve_says_what_the_test_found_and_every_reader_repeats_i
             checks = found["files"][0] if command[0] == "check" else found["checks"]
             verdicts = [one["verdict"] for one in checks["findings"] if one["key"] == "trust_bias"]
             assert verdicts == ([severity] if severity else [])
+        assert (found["against_shown"]["difference"] is None) is (told == "found")
+        values = [found["estimates"][key]["value"] for key in ("ips", "clipped", "snips")]
+        assert [one is None for one in values] == [told == "found"] * 3
+        code = main(["evaluate", *own, "--scores", str(scores), "--gate"])
+        found = json.loads(capsys.readouterr().out)["gate"]
+        assert code == (0 if found["deploy"] else 1)
+        assert (found["bound"] is None) is bool(found["declined"]) is (told == "found")
 
 
 def test_curves_of_contexts_say_what_was_found_in_each() -> None:
@@ -156,7 +163,7 @@ def test_curves_of_contexts_say_what_was_found_in_each() -> None:
     odd = "context,rank,propensity,trust_bias\n-1.0,1,1,Found \n-1,2,1,not found\nx,1,1,what\n"
     assert parse_trust_bias(odd) == {"-1": "found"}
     found = inspect_curves(curves, name="it", trust_bias=parse_trust_bias(text))
-    assert found.finding("trust_bias").severity == "warning"
+    assert found.finding("trust_bias").severity == "stop"
     assert mentions(found.finding("trust_bias").sentence, "desk")
 
 
