@@ -14,6 +14,7 @@ from ultr_core.corpus.ranking import in_brief, number_or_nan, real_numbers
 from ultr_core.errors import InputError
 from ultr_core.fields import Choice, Number, set_checked
 from ultr_core.propensity.points import (
+    FEWEST_CLICKS,
     PropensityEstimate,
     RankEstimate,
     ranks_in_words,
@@ -25,7 +26,8 @@ FloatArray = NDArray[np.float64]
 
 KNOWN_WELL = 1.5
 """A rank is known well if its ratio has a 95% interval with an upper end of at most this many times
-the lower: 22% on either side, which takes some 100 clicks at both ranks."""
+the lower: 22% on either side, which takes some 100 clicks at both ranks; and at least
+``FEWEST_CLICKS`` clicks."""
 
 LARGEST_ERROR = 0.3
 """Standard error of log ratio up to which a rank shapes the curve.
@@ -381,9 +383,14 @@ def assemble_curve(
 
 
 def _well(point: RankEstimate, reference: int) -> bool:
-    """Whether an interval says that the ratio is known well; the reference is so by definition."""
+    """Whether an interval says that the ratio is known well; the reference is so by definition.
+
+    A rank with fewer than ``FEWEST_CLICKS`` clicks is not, however narrow its interval.
+    """
     if point.rank == reference:
         return point.value is not None
+    if point.clicks < FEWEST_CLICKS:
+        return False
     return bool(point.low and point.high and point.high <= KNOWN_WELL * point.low)
 
 

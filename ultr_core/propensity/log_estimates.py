@@ -349,7 +349,8 @@ def session_points(
 
     On the logarithmic scale, as `jackknife_points` does it: the method's ratios are made again from
     the log without each group. Rows of one session may depend on each other in any way. A rank
-    without a click has no interval, for its upper end would take presentations as independent.
+    without a click has no interval, for its upper end would take presentations as independent; nor
+    has a rank whose swaps have none in `ratio_point`.
 
     group: int64 [entries of the log], from 0. chosen: a method that has ratios.
 
@@ -376,7 +377,7 @@ def session_points(
     found = jackknife_points(curve, sums, shown.by_rank(ranks), reference)
     return tuple(
         point
-        if point.value is None or point.rank == reference
+        if point.value is None or point.rank == reference or (swaps and point.low is None)
         else replace(
             point,
             low=new.low,

@@ -45,6 +45,7 @@ LAST_RANK = Number(
 )  # fmt: skip
 
 _Z = float(ndtri(0.975))
+_TOO_FEW = "too few clicks for an interval"
 
 Cause = Literal["not_logged", "not_linked", "other_part", "no_click"]
 """Why a rank has no ratio: never logged; logged, but no item links it; linked with ranks that do
@@ -202,7 +203,8 @@ def ratio_point(
     sum of rate (1 - rate)/n over each side divided by the squared sum of that side. For one rate
     a side this is (1 - c_r)/(n_r c_r) + (1 - c_k)/(n_k c_k) in rates c. Without a click in
     ``upper`` the ratio is 0 and its upper end the exact 97.5% limit of the rate, 1 - 0.025^(1/n),
-    over the rate below.
+    over the rate below. Other ratios with a rate of 0 or 1 have no interval: such a rate has no
+    spread to estimate a variance from, and is not certain.
 
     upper, lower: pairs (impressions, clicks). Without an impression above, or a click below, the
     value is None.
@@ -220,6 +222,8 @@ def ratio_point(
     if clicked == 0:
         high = sum(1.0 - 0.025 ** (1.0 / n) for n, _ in upper) / base
         return RankEstimate(rank, 0.0, 0.0, high, None, shown, 0, "no clicks at this rank")
+    if any(c in (0, n) for n, c in (*upper, *lower)):
+        return RankEstimate(rank, value, impressions=shown, clicks=clicked, reason=_TOO_FEW)
     error = math.sqrt(top_variance / top**2 + base_variance / base**2)
     reach = math.exp(_Z * error)
     return RankEstimate(rank, value, value / reach, value * reach, error, shown, clicked)
@@ -319,12 +323,16 @@ def jackknife_points(
     ``estimate`` turns summed data into ratios [ranks], NaN where it has no answer; it is called on
     all the data and on the data without each group. Variance of the logarithm =
     (G - 1)/G sum_g (log value_g - mean)^2, interval with Student's t of G - 1 degrees of freedom.
+    As in `ratio_point`, a rank has no interval if each of its impressions, or of the reference's,
+    was clicked.
 
     sums [groups, ...]: what each group adds to the data. counts: shown beside the ratios.
     """
     total = sums.sum(axis=0)
     value = estimate(total)
     left_out = np.stack([estimate(total - part) for part in sums])
+    always = (counts.clicks > 0) & (counts.clicks == counts.impressions)
+    left_out[:, always | always[reference - 1]] = np.nan
     return tuple(
         _reference_point(rank, float(value[rank - 1]), counts)
         if rank == reference
@@ -348,8 +356,7 @@ def _jackknife_point(rank: int, value: float, left_out: FloatArray, counts: Coun
         reason = "nothing to compare this rank with" if clicked else "no clicks at this rank"
         return RankEstimate(rank, None, impressions=shown, clicks=clicked, reason=reason)
     if not np.all(np.isfinite(left_out) & (left_out > 0)):
-        reason = "too few clicks for an interval"
-        return RankEstimate(rank, value, impressions=shown, clicks=clicked, reason=reason)
+        return RankEstimate(rank, value, impressions=shown, clicks=clicked, reason=_TOO_FEW)
     logs, groups = np.log(left_out), left_out.size
     error = math.sqrt((groups - 1) / groups * float(np.sum((logs - logs.mean()) ** 2)))
     reach = math.exp(float(stdtrit(groups - 1, 0.975)) * error)

@@ -13,7 +13,7 @@ and beta.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri, stdtrit
 
 from ultr_core.findings import Finding
-from ultr_core.propensity.points import Counts, ranks_in_words
+from ultr_core.propensity.points import FEWEST_CLICKS, Counts, ranks_in_words
 from ultr_core.propensity.swaps import SwapCounts
 from ultr_core.users.click_models import checked_relevance
 from ultr_core.users.examination import looked_up
@@ -43,10 +43,10 @@ FEWEST_DEVIATIONS = 4.0
 class TrustLines:
     """Slope A and intercept B for each rank, float64 [ranks 1..K], with their standard errors.
 
-    NaN at the landmark's own rank, and if the two groups of documents are too similar or one of
-    them was not shown. groups: number of groups of sessions, if errors come from leaving out one at
-    a time; 0 if presentations are treated as independent. landmark: the rank whose click rates the
-    lines start from.
+    NaN at the landmark's own rank, and if the two groups of documents are too similar, one of them
+    was not shown, or clicks are too few (`trust_lines`). groups: number of groups of sessions, if
+    errors come from leaving out one at a time; 0 if presentations are treated as independent.
+    landmark: the rank whose click rates the lines start from.
     """
 
     slope: FloatArray
@@ -82,9 +82,9 @@ class TrustLines:
         known = np.flatnonzero(self.known)
         if not known.size:
             said = (
-                "No rank has a line that could show trust bias: the two groups of documents are "
-                "clicked about equally often, or the documents that did not trade places are "
-                "missing from the log."
+                "No rank has a line that could show trust bias: there are too few clicks, the two "
+                "groups of documents are clicked about equally often, or the documents that did "
+                "not trade places are missing from the log."
             )
             return Finding(said, limit=None, key=about[0], title=about[1])
         reach = self.reach(LEVEL / known.size)
@@ -175,7 +175,31 @@ def trust_lines(counts: SwapCounts) -> TrustLines:
     Standard errors come from the delta method. The two documents in a swap belong to the same
     query, so their clicks are correlated. The correlation was not recorded and is assumed to be as
     large as possible, which makes the errors too large.
+
+    A rank has no line, and is not tested for trust bias, if its landmark documents have fewer than
+    ``FEWEST_CLICKS`` clicks or one of the four rates is 0 or 1, and so has no spread to estimate a
+    variance from; neither counts as known well in a curve of ratios.
     """
+    lines = _lines(counts)
+    few = counts.swapped.clicks < FEWEST_CLICKS
+    for part in (counts.control, counts.swapped, counts.moved, counts.unmoved):
+        few |= (part.clicks == 0) | (part.clicks == part.impressions)
+    return _where(~few, lines)
+
+
+def _where(known: NDArray[np.bool_], lines: TrustLines) -> TrustLines:
+    """The lines of some ranks, NaN at the others."""
+    return replace(
+        lines,
+        slope=np.where(known, lines.slope, np.nan),
+        intercept=np.where(known, lines.intercept, np.nan),
+        slope_error=np.where(known, lines.slope_error, np.nan),
+        intercept_error=np.where(known, lines.intercept_error, np.nan),
+    )
+
+
+def _lines(counts: SwapCounts) -> TrustLines:
+    """`trust_lines` for ranks with any number of clicks."""
     (x1, v1), (y1, w1), (x2, v2), (y2, w2) = (
         _rates(each) for each in (counts.control, counts.swapped, counts.moved, counts.unmoved)
     )
@@ -207,16 +231,15 @@ def trust_lines_by_group(sums: NDArray[np.int64], landmark: int) -> TrustLines:
     """
     groups, total = sums.shape[0], sums.sum(axis=0)
     whole = trust_lines(_counts(total, landmark))
-    parts = [trust_lines(_counts(total - part, landmark)) for part in sums]
+    parts = [_lines(_counts(total - part, landmark)) for part in sums]
     errors = []
     for name in ("slope", "intercept"):
         values = np.stack([getattr(part, name) for part in parts])
         errors.append(np.sqrt((groups - 1) * values.var(axis=0)))
     known = whole.known & np.isfinite(errors[0])
-    slope, intercept, slope_error, intercept_error = (
-        np.where(known, each, np.nan) for each in (whole.slope, whole.intercept, *errors)
-    )
-    return TrustLines(slope, intercept, slope_error, intercept_error, groups, landmark)
+    slope_error, intercept_error = errors
+    found = replace(whole, slope_error=slope_error, intercept_error=intercept_error, groups=groups)
+    return _where(known, found)
 
 
 def _counts(sums: NDArray[np.int64], landmark: int) -> SwapCounts:

@@ -28,6 +28,7 @@ from ultr_core.propensity import (
     table_curve,
 )
 from ultr_core.propensity.curves import falling
+from ultr_core.propensity.points import FEWEST_CLICKS
 from ultr_core.users import TableCurve
 
 
@@ -107,7 +108,7 @@ def test_known_ranks_may_rise_and_the_guess_never_does() -> None:
 def with_intervals(found: PropensityEstimate) -> PropensityEstimate:
     points = [
         replace(p, low=p.value * np.exp(-1.96 * p.standard_error),
-                high=p.value * np.exp(1.96 * p.standard_error))
+                high=p.value * np.exp(1.96 * p.standard_error), clicks=FEWEST_CLICKS)
         for p in found.points
         if p.value is not None and p.standard_error is not None
     ]  # fmt: skip

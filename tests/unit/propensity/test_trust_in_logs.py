@@ -25,11 +25,13 @@ from ultr_core.files import (
 from ultr_core.inspection.of_curve import inspect_curves
 from ultr_core.propensity import (
     PresentationLog,
+    SwapCounts,
     TrustLines,
     estimate_from_log,
     trust_lines,
     trust_lines_by_group,
 )
+from ultr_core.propensity.points import Counts
 from ultr_core.users import ClickModel, PositionModel, PowerLaw, TrustBiasModel
 
 STEEP = TrustBiasModel.steep()
@@ -152,6 +154,58 @@ def test_the_file_of_a_curve_says_what_the_test_found_and_every_reader_repeats_i
         found = json.loads(capsys.readouterr().out)["gate"]
         assert code == (0 if found["deploy"] else 1)
         assert (found["bound"] is None) is bool(found["declined"]) is (told == "found")
+
+
+def _two_lists(times: int, clicked: int, sessions: bool = False) -> PresentationLog:
+    """Rank 1 swapped with itself and rank 2; a is clicked always, b in ``clicked`` presentations.
+
+    c, at rank 3, never is.
+    """
+    rows = []
+    for drawn, shown in ((1, "abc"), (2, "bac")):
+        for turn in range(times):
+            clicks = {"a": 1, "b": int(turn < clicked), "c": 0}
+            rows += [
+                f"q1,{name},{rank},{clicks[name]},1,{drawn},{drawn}-{turn}"
+                for rank, name in enumerate(shown, 1)
+            ]
+    if not sessions:
+        rows = [row.rpartition(",")[0] for row in rows]
+    return parse_log("\n".join([HEAD + (",session" if sessions else ""), *rows]).encode())
+
+
+@pytest.mark.parametrize("sessions", [False, True])
+@pytest.mark.parametrize("method", ["swap", "swap-pooled"])
+@pytest.mark.parametrize(("times", "clicked"), [(1, 0), (9, 0), (200, 0), (200, 60), (200, 200)])
+def test_a_rate_of_0_or_1_is_not_certain(
+    times: int, clicked: int, method: str, sessions: bool
+) -> None:
+    """One click in one impression has no spread, nor have 200 clicks in 200."""
+    found = estimate_from_log(_two_lists(times, clicked, sessions), method=method)
+    point = found.estimate.points[1]
+    assert point.value == pytest.approx(1.0)
+    assert (point.low, point.high, point.standard_error, point.interval_text) == (
+        None, None, None, "",
+    )  # fmt: skip
+    assert point.reason and found.curve.known == (1,)
+    assert found.trust_bias == "untested"
+    assert found.lines is not None
+    assert all(rank["intercept"] is None for rank in found.lines.as_dict()["ranks"])
+
+
+@pytest.mark.parametrize(("few", "known"), [(9, False), (10, True)])
+def test_a_line_needs_ten_clicks_on_the_landmark_documents(few: int, known: bool) -> None:
+    """At rank 3, with spread in each of the four rates; rank 2 keeps its line."""
+    shown = np.full(3, 2000)
+    lines = trust_lines(SwapCounts(
+        1,
+        Counts(shown, np.array([1000, 500, few])),
+        Counts(shown, np.array([1000, 1000, 1000])),
+        Counts(shown, np.array([0, 200, 200])),
+        Counts(shown, np.array([0, 100, 2])),
+        6000,
+    ))  # fmt: skip
+    assert lines.known.tolist() == [False, True, known]
 
 
 def test_curves_of_contexts_say_what_was_found_in_each() -> None:
