@@ -28,6 +28,7 @@ from ultr_core.words import counted
 RANK_NAMES = ("rank", "position", "pos")
 CONTEXT_NAME = "context"
 TRUST_NAME = "trust_bias"
+_WORST_FIRST = ("found", "untested", "not found")
 PROPENSITY_NAMES = ("propensity", "p", "examination", "ratio", "value")
 
 
@@ -95,7 +96,8 @@ def read_curves(
 def parse_trust_bias(text: str, name: str = "the curve") -> dict[str, str]:
     """What the test for trust bias found, by context, or under "" for a curve without contexts.
 
-    One of ``TRUST_BIAS``; contexts without one are left out, and whatever else is in the column is
+    One of ``TRUST_BIAS``; if rows of a curve differ, "found" counts before "untested", and that
+    before "not found". Contexts without one are left out, and whatever else is in the column is
     ignored. The text must be one that `parse_curve_values` or `parse_context_values` reads.
     """
     rows = table_rows(text, (CONTEXT_NAME, *RANK_NAMES, *PROPENSITY_NAMES), name)
@@ -108,9 +110,14 @@ def parse_trust_bias(text: str, name: str = "the curve") -> dict[str, str]:
     for _, cells in rows:
         told = cells[place].strip().lower() if len(cells) > place else ""
         if told in TRUST_BIAS:
-            context = "" if of_context is None else whole_context(cells[of_context].strip())
-            found.setdefault(context, told)
+            context = _context(cells, of_context)
+            found[context] = min(told, found.get(context, told), key=_WORST_FIRST.index)
     return found
+
+
+def _context(cells: list[str], place: int | None) -> str:
+    """The context of a row; "" without a column of contexts or in a row that ends before it."""
+    return whole_context(cells[place].strip()) if place is not None and len(cells) > place else ""
 
 
 def read_context_values(path: str | Path) -> dict[str, list[float]]:
@@ -134,8 +141,7 @@ def parse_context_values(text: str, name: str = "the curve") -> dict[str, list[f
     place = _column(header, (CONTEXT_NAME,), name)
     by_name: dict[str, list[tuple[int, list[str]]]] = {}
     for number, cells in rows:
-        context = whole_context(cells[place].strip()) if len(cells) > place else ""
-        own = by_name.setdefault(context, [first])
+        own = by_name.setdefault(_context(cells, place), [first])
         if len(by_name) > CONTEXTS.most:
             raise CONTEXTS.exceeded(name)
         if len(own) <= CURVE_RANKS.most + 1:  # with one more, a rank is there twice or too low

@@ -14,7 +14,8 @@ from ultr_core.errors import InputError, named
 from ultr_core.fields import Choice
 from ultr_core.files import (
     load_corpus,
-    read_curve,
+    parse_curve,
+    parse_trust_bias,
     read_proprank,
     read_ranker,
     read_weights,
@@ -25,6 +26,7 @@ from ultr_core.files import (
     write_svm_light_model,
     write_weights,
 )
+from ultr_core.files.disk import read_text
 from ultr_core.files.kinds import KINDS, NOT_ALONE, UNREAD, kind_beyond_doubt
 from ultr_core.files.letor_lines import Progress, Source
 from ultr_core.files.ranker_files import FIRST_LINE, read_training_record
@@ -214,8 +216,9 @@ def _from_scores(work: _Work, target: str) -> str:
 
 
 def _from_curve(work: _Work, target: str) -> str:
-    curve = read_curve(work.given.input)
-    write_curve(work.given.output, curve.values)
+    text, name = read_text(work.given.input, "The curve"), named(work.given.input)
+    curve = parse_curve(text, name)
+    write_curve(work.given.output, curve.values, parse_trust_bias(text, name).get("", ""))
     return curve.describe()
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from ultr_core.export.notebook import Cell, code, words
 from ultr_core.fields import Choice, Field, Number, Switch, each_once
 from ultr_core.files import write_context_curves, write_curve
+from ultr_core.files.log_columns import whole_context
 from ultr_core.jobs.files import LOG, READING, File, given_log
 from ultr_core.jobs.job import Given, Job, Page, PageState, setting_fields
 from ultr_core.jobs.output import print_notes, share_line
@@ -62,8 +63,8 @@ class Ranks(Field):
 
 
 @dataclass(frozen=True)
-class Names(Field):
-    """Several names; none by default."""
+class Contexts(Field):
+    """Several contexts, each as `whole_context` reads it in a log; none by default."""
 
     default: Any = field(kw_only=True, default=())
 
@@ -79,7 +80,9 @@ class Names(Field):
         except csv.Error:
             raise self.refused(value) from None
         return each_once(
-            self.label or "The list of contexts", self.name, (name.strip() for name in names)
+            self.label or "The list of contexts",
+            self.name,
+            (whole_context(name.strip()) for name in names),
         )
 
     def write(self, value: Any) -> str:
@@ -337,7 +340,7 @@ JOB = Job(
         ),
         SMOOTHING,
         FIT,
-        Names(
+        Contexts(
             "pool_contexts", "",
             help="contexts that share one curve, separated by commas, if the log has a context "
             "column; every other context gets its own curve",

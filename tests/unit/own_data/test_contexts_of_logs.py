@@ -171,6 +171,16 @@ def test_propensities_writes_the_curves_and_asks(
     assert read_context_values(out)["tv"] == result["contexts"][1]["curve"]
     assert main(command) == 0
     assert "phone" in capsys.readouterr().out
+    # Contexts are numbers: those of the option are read as those of the log.
+    for few, named in (("-1.0", "-1, 2.0"), ("-1", "2,-1.0"), ("+1", "+1,2"), ("1.0", "1,2.0")):
+        log.write_text(
+            logged("log", ETAS, {"desk": 400, "phone": 400, "tv": 1})
+            .replace(",tv", f",{few}")
+            .replace(",desk", ",2")
+        )
+        assert main(["propensities", str(log), f"--pool-contexts={named}", "--json"]) == 0
+        assert len(json.loads(capsys.readouterr().out)["contexts"][1]["names"]) == 2
+    log.write_text(logged("log", ETAS, {"desk": 400, "phone": 400, "tv": 1}))
     with refused("one_curve"):
         read_curve_values(out)
 

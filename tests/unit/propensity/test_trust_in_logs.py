@@ -216,6 +216,34 @@ def test_curves_of_contexts_say_what_was_found_in_each() -> None:
     assert context_curves_text(curves, {"desk": ""}) == context_curves_text(curves)
     odd = "context,rank,propensity,trust_bias\n-1.0,1,1,Found \n-1,2,1,not found\nx,1,1,what\n"
     assert parse_trust_bias(odd) == {"-1": "found"}
+    worst = ["found", "untested", "not found"]
+    for number, one in enumerate(worst):
+        for other in worst[number:]:
+            for pair in ((one, other), (other, one)):
+                rows = [f"{rank},1,{told}" for rank, told in enumerate(pair, 1)]
+                text = "\n".join(["rank,propensity,trust_bias", *rows])
+                assert parse_trust_bias(text) == {"": one}
+
+
+def test_a_row_that_ends_before_its_context_has_none() -> None:
+    for rest in (
+        "rank,propensity,trust_bias,context\n1,1.0,found\n",
+        "rank,p,trust_bias,context\n1,1",
+    ):
+        assert parse_context_values(rest) == {"": [1.0]}
+        assert parse_trust_bias(rest) == ({"": "found"} if "found" in rest else {})
+
+
+def test_a_curve_keeps_its_verdict_when_converted(tmp_path: Path) -> None:
+    given, out = tmp_path / "curve.csv", tmp_path / "out.csv"
+    given.write_text("rank,propensity,trust_bias\n2,1,not found\n1,2,untested\n")
+    assert main(["convert", str(given), str(out)]) == 0
+    assert read_curves(out) == ([1.0, 0.5], {"": "untested"})
+
+
+def test_the_verdicts_reach_the_findings() -> None:
+    curves = {"desk": (1.0, 0.5), "tv, big": (1.0, 0.4)}
+    text = context_curves_text(curves, {"desk": "found", "tv, big": ""})
     found = inspect_curves(curves, name="it", trust_bias=parse_trust_bias(text))
     assert found.finding("trust_bias").severity == "stop"
     assert mentions(found.finding("trust_bias").sentence, "desk")
