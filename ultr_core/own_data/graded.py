@@ -36,9 +36,11 @@ class ClicksByGrade:
 
     @property
     def graded(self) -> bool:
-        """Whether clicks reject relevance as what they follow, and grades explain them better."""
+        """Whether clicks reject relevance as what they follow, and rise with the grade instead."""
         freedom = len(self.grades) - 2
         if freedom < 1 or self.by_relevance < chdtri(freedom, _LEVEL):
+            return False
+        if not self.rates[-1] > self.rates[0]:
             return False
         return self.by_grade * _BETTER < self.by_relevance
 

@@ -14,7 +14,7 @@ from ultr_core.cli import main
 from ultr_core.corpus import Corpus, synthetic_splits
 from ultr_core.own_data import evaluate_ranker
 from ultr_core.own_data.evaluation import truth_sentence
-from ultr_core.own_data.graded import clicks_by_grade
+from ultr_core.own_data.graded import ClicksByGrade, clicks_by_grade
 from ultr_core.own_data.samples import simulate_own_log
 from ultr_core.settings import Settings
 from ultr_core.users import ClickLog, PowerLaw, degree_of_relevance
@@ -126,3 +126,10 @@ def test_on_the_command_line(
     true = json.loads(capsys.readouterr().out)["true"]
     assert true["graded_risk_of_log"] > 0
     assert true["graded_risk_of_log"] != true["risk_of_log"]
+
+
+def test_clicks_that_fall_with_the_grade_do_not_follow_it() -> None:
+    rising = ClicksByGrade((0, 1, 2, 3), (0.05, 0.2, 0.45, 0.95), by_relevance=900.0, by_grade=2.0)
+    falling = replace(rising, rates=rising.rates[::-1])
+    assert rising.graded
+    assert not falling.graded
