@@ -15,7 +15,7 @@ if not os.environ.get("CI"):
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from scripts.screenshots import server, wait_until_done
-from tests.browser.pages import OpenPage, opened, settled, sideways
+from tests.browser.pages import OpenPage, crowded_at, opened, settled, sideways
 from ultr_core.figures.style import INKS
 
 PATIENCE = 60_000  # milliseconds
@@ -186,6 +186,22 @@ def test_phone_needs_no_sideways_scrolling(open_page: OpenPage, address: str) ->
     assert formulas.count() >= 4
     for name in ("eta", "assumed_eta", "eps_minus", "clicks"):
         expect(page.locator(f".st-key-{name}")).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "/lab?eta=0&assumed_eta=2&clicks=100&eps_minus=0",
+        "/lab?users=trust-steep&seed=3&clicks=100",
+        "/lab?relevant_grade=4&eta=2&assumed_eta=2&clicks=100",
+    ],
+)
+def test_words_of_full_pictures_have_room_on_narrow_phones(
+    open_page: OpenPage, address: str, link: str
+) -> None:
+    page = opened(open_page, f"{address}{link}&draws=1", width=360, height=780)
+    for width in (360, 375):
+        assert crowded_at(page, width, 780) == []
 
 
 def test_bad_link_is_told_in_words(open_page: OpenPage, address: str) -> None:

@@ -162,8 +162,8 @@ def _examination(
         ),
         live.mark_line(**supposed).encode(x=x, y=y("hypothetical")),
         *key_line(once, "users", ink, left=0, y=-20, **users, **whole),
-        *key_line(once, "learner", ink, left=92, y=-20, **learner),
-        *key_line(once, "what if", ink, left=196, y=-20, **supposed, **whole),
+        *key_line(once, "learner", ink, left=84, y=-20, **learner),
+        *key_line(once, "what if", ink, left=178, y=-20, **supposed, **whole),
         once.transform_calculate(
             text="'what if: weight of a click|' + format(pow(10, what_if), ',.1f')"
             " + ' at rank 10, '"

@@ -27,8 +27,8 @@ from ultr_core.figures.layers import (
     tooltips,
     with_domains,
 )
-from ultr_core.figures.room import CELL, Room
-from ultr_core.figures.style import INKS, METHOD_STYLES, Theme
+from ultr_core.figures.room import CELL, LARGER, Ends, Room
+from ultr_core.figures.style import FONT_SIZE, INKS, METHOD_STYLES, Theme
 from ultr_core.lab import EstimatedRisks, RiskPicture, headline, named_rankers
 
 Scale = Literal["relative", "absolute"]
@@ -39,8 +39,11 @@ EDGE = 4.5
 MARGIN = 0.14  # how far from the edge the arrows sit that point beyond it
 ASIDE = 0.8  # between the arrows of one corner
 
-PIXELS, NARROW = (408, 282), 290
-"""Width and height of the plot on the first screen at 1280 x 720, and its width on a phone."""
+PIXELS = {"wide": (408, 282), "narrow": (240, 200)}
+"""Width and height of the plot on the first screen at 1280 x 720, and on a phone of 360 pixels."""
+
+WIDE = 380
+"""Width in pixels from which a plot has the words of the wide one."""
 
 DOT, ARROW = 70, 260  # square pixels of a mark, and of an arrow: its head is as wide as a mark
 MARK = (11.0, 11.0)  # width and height of a mark in pixels, of an arrow upwards, of an interval
@@ -48,15 +51,19 @@ UPWARDS, SLANTED = (9.0, 18.0), (16.0, 16.0)
 INTERVAL_WIDTH = 3.0
 LINE = 17.0  # pixels of a line of words, and of one of its letters, plain or bold
 LETTER, BOLD = 7.5, 8.2
+LETTERS = 20.0
+"""How many times as wide as its letters are large the plot has to be for the title below it."""
 LEADER = 14.0
 """Pixels between a mark and its name from which a line connects them."""
+LONGEST = 60.0
+"""Pixels between a mark and its name from which a narrow plot leaves the name out."""
 
 NAMED = ("skyline", "halfway", "worse ranker")
 METHODS = ("naive", "propensity")
 COUNTED = {"naive": "naive", "propensity": "weighted"}
 COLUMNS = (
     "part", "method", "look", "label", "x", "y", "x2", "y2", "low", "high", "true_risk", "estimate",
-    "expected", "angle", "text", "across", "up",
+    "expected", "angle", "text", "across", "up", "plot",
 )  # fmt: skip
 
 
@@ -71,7 +78,8 @@ def estimates_figure(
 
     Relative: both risks minus those of the production ranker, on axes from -4.5 to 4.5. A ranker in
     a shaded quadrant is estimated to be worse than production although it is better, or vice versa.
-    A mark outside the axes becomes an arrow at the edge, labelled with its numbers. If the
+    A mark outside the axes becomes an arrow at the edge, labelled with its numbers. Words have
+    places of their own on the plot of a phone, where those without room are left out. If the
     propensities are correct, the weighted marks are expected to lie on the line of slope
     eps_plus - eps_minus (section 5.2); ``belief_is_right`` says whether they are. Absolute: the
     risks of all rankers, on axes that contain them.
@@ -82,10 +90,16 @@ def estimates_figure(
         _set_aside(rows)
         named = _named(picture, rows)
         rows += _intervals(named)
-        room = _room(rows, picture.slope)
-        rows += _counts(rows, room)
-        rows += _words(picture.slope, belief_is_right, room)
-        rows += [*_names(named, room), *_shades()]
+        drawn, beyond = _drawn(rows), _beyond(rows)
+        for plot, pixels in PIXELS.items():
+            room = _room(drawn, picture.slope, pixels)
+            words = chain(
+                _counts(beyond, room),
+                _words(picture.slope, belief_is_right, room),
+                _names(named, room, plot == "wide"),
+            )
+            rows += ({**row, "plot": plot} for row in words)
+        rows += _shades()
         domain = {"x": (-EDGE, EDGE), "y": (-EDGE, EDGE)}
     else:
         heights = [row["y"] for row in rows]
@@ -150,19 +164,28 @@ def _placed(x: float, y: float) -> tuple[float, float, float | None]:
     return max(-most, min(x, most)), max(-most, min(y, most)), angle
 
 
-def _room(rows: list[dict[str, Any]], slope: float) -> Room:
-    """What marks, arrows, intervals and the line through the origin take of the plot."""
-    room = Room(EDGE, PIXELS)
-    line = np.linspace(-EDGE, EDGE, PIXELS[0] // CELL)
-    room.take(np.column_stack([line, slope * line])[np.abs(slope * line) <= EDGE], (CELL, CELL))
-    sized: dict[tuple[float, float], list[tuple[float, float]]] = {}
+Drawn = dict[tuple[float, float], list[tuple[float, float]]]
+"""Points on the axes at which something is drawn, by its width and height in pixels."""
+
+
+def _drawn(rows: list[dict[str, Any]]) -> Drawn:
+    """Marks, arrows and intervals."""
+    sized: Drawn = {}
     for row in rows:
         if row["part"] == "interval":
-            heights = np.arange(row["y"], row["y2"], CELL * EDGE / PIXELS[1]).tolist()
+            heights = np.arange(row["y"], row["y2"], CELL * EDGE / PIXELS["wide"][1]).tolist()
             sized.setdefault((INTERVAL_WIDTH, CELL), []).extend((row["x"], y) for y in heights)
         else:
             sized.setdefault(_size(row["angle"]), []).append((row["x"], row["y"]))
-    for size, points in sized.items():
+    return sized
+
+
+def _room(drawn: Drawn, slope: float, pixels: tuple[int, int]) -> Room:
+    """What is drawn, and the line through the origin, take of a plot of this size."""
+    room = Room(EDGE, pixels)
+    line = np.linspace(-EDGE, EDGE, pixels[0] // CELL)
+    room.take(np.column_stack([line, slope * line])[np.abs(slope * line) <= EDGE], (CELL, CELL))
+    for size, points in drawn.items():
         room.take(points, size)
     return room
 
@@ -191,20 +214,33 @@ def _set_aside(rows: list[dict[str, Any]]) -> None:
             row["x"] -= ASIDE * across
 
 
-def _counts(rows: list[dict[str, Any]], room: Room) -> Iterator[dict[str, Any]]:
+def _beyond(rows: list[dict[str, Any]]) -> dict[tuple[bool, bool], list[dict[str, Any]]]:
+    """The marks beyond the axes in each quadrant: whether it is on the right, and above."""
+    found: dict[tuple[bool, bool], list[dict[str, Any]]] = {}
+    for row in rows:
+        if row["part"] == "edge":
+            found.setdefault((row["x"] > 0, row["y"] > 0), []).append(row)
+    return dict(sorted(found.items(), reverse=True))
+
+
+def _counts(
+    quadrants: dict[tuple[bool, bool], list[dict[str, Any]]], room: Room
+) -> Iterator[dict[str, Any]]:
     """The number of marks of each method beyond the axes in each quadrant."""
-    for right, above in ((True, True), (True, False), (False, True), (False, False)):
-        beyond = [
-            row
-            for row in rows
-            if row["part"] == "edge" and (row["x"] > 0, row["y"] > 0) == (right, above)
-        ]
-        if beyond:
-            counts = Counter(row["method"] for row in beyond)
-            text = "|".join(f"{COUNTED[key]} +{counts[key]}" for key in METHODS if counts[key])
-            near = [(row["x"], row["y"]) for row in beyond]
-            x, y = room.place(_in_words(text), near, within=(_half(right), _half(above)))
-            yield {"part": "count", "x": x, "y": y, "text": text}
+    for (right, above), beyond in quadrants.items():
+        counts = Counter(row["method"] for row in beyond)
+        text = "|".join(f"{COUNTED[key]} +{counts[key]}" for key in METHODS if counts[key])
+        near = [(row["x"], row["y"]) for row in beyond]
+        yield from _placed_words("count", text, room, near, (_half(right), _half(above)))
+
+
+def _placed_words(
+    part: str, text: str, room: Room, near: list[tuple[float, float]], within: Ends | None
+) -> Iterator[dict[str, Any]]:
+    larger = LARGER if room.width >= WIDE else 1.0
+    at = room.place(_in_words(text), near, within=within, larger=larger)
+    if at is not None:
+        yield {"part": part, "x": at[0], "y": at[1], "text": text}
 
 
 def _half(positive: bool) -> tuple[float, float]:
@@ -213,8 +249,8 @@ def _half(positive: bool) -> tuple[float, float]:
 
 def _sides(angle: float) -> tuple[int, int]:
     """Whether an arrow points right (1) or left (-1), and whether up or down."""
-    across, up = (round(float(of(np.radians(angle)))) for of in (np.sin, np.cos))
-    return across, up
+    turned = math.radians(angle)
+    return round(math.sin(turned)), round(math.cos(turned))
 
 
 def _named(picture: RiskPicture, rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
@@ -236,23 +272,39 @@ def _intervals(named: dict[str, list[dict[str, Any]]]) -> Iterator[dict[str, Any
             yield {"part": "interval", "method": row["method"], "x": row["x"], "y": low, "y2": high}
 
 
-def _names(named: dict[str, list[dict[str, Any]]], room: Room) -> Iterator[dict[str, Any]]:
-    """Names beside marks, and lines to those that are farther away."""
+def _names(
+    named: dict[str, list[dict[str, Any]]], room: Room, wide: bool
+) -> Iterator[dict[str, Any]]:
+    """Names beside marks, and lines to those that are farther away.
+
+    On a wide plot a name is so many pixels from its mark, so that it is as close in a wider one; on
+    a narrow one it has a place on the axes, so that in a wider one it comes no closer to words.
+    """
     for name, marks in named.items():
         at = marks[-1]["x"], marks[-1]["y"]
         size = _in_words(name, BOLD)
-        # So many pixels from a mark, on the narrow plot as well.
-        left = at[0] - (at[0] + EDGE) * NARROW / PIXELS[0]
-        within = (left, left + 2 * EDGE * NARROW / PIXELS[0]), (-EDGE, EDGE)
-        mark, middle = room.pixels([at, room.place(size, [at], within=within, larger=1.0)])
-        across, up = (middle - mark).tolist()
-        yield {"part": "name", "x": at[0], "y": at[1], "across": across, "up": up, "text": name}
+        within = None
+        if wide:  # also inside the narrowest plot that is wide
+            left = at[0] - (at[0] + EDGE) * WIDE / room.width
+            within = (left, left + 2 * EDGE * WIDE / room.width), (-EDGE, EDGE)
+        place = room.place(size, [at], within=within, larger=1.0)
+        if place is None:
+            continue
+        mark, middle = room.pixels([at, place])
         half = np.array(size) / 2
         end = middle + np.clip(mark - middle, -half, half)
-        if np.hypot(*(end - mark)) > LEADER:
+        away = float(np.hypot(*(end - mark)))
+        if away > LONGEST and not wide:
+            continue
+        x, y = origin = at if wide else place
+        zero = room.pixels([origin])[0]
+        across, up = (middle - zero).tolist()
+        yield {"part": "name", "x": x, "y": y, "across": across, "up": up, "text": name}
+        if away > LEADER:
             room.take(np.linspace(at, room.on_axes(end)), (CELL, CELL))
-            across, up = (end - mark).tolist()
-            yield {"part": "leader", "x": at[0], "y": at[1], "across": across, "up": up}
+            across, up = (end - zero).tolist()
+            ends = {"x": at[0], "y": at[1], "x2": x, "y2": y}
+            yield {"part": "leader", **ends, "across": across, "up": up}
 
 
 def _shades() -> Iterator[dict[str, Any]]:
@@ -271,8 +323,7 @@ def _words(slope: float, right: bool, room: Room) -> Iterator[dict[str, Any]]:
         ("worse,|called better", (3.2, -EDGE + 1.2), below),
         (line, (3.0, -1.2), None),
     ):
-        x, y = room.place(_in_words(text), [at], within=within)
-        yield {"part": "words", "x": x, "y": y, "text": text}
+        yield from _placed_words("words", text, room, [at], within)
 
 
 def _law(
@@ -290,7 +341,9 @@ def _template(relative: bool, right: bool, theme: Theme) -> dict[str, Any]:
     better = "◂ better\u2002{}\u2002worse ▸" if relative else "{}"
     scale = {"zero": False, "nice": False, **({"domain": [-EDGE, EDGE]} if relative else {})}
     axis = {"values": [-4, -2, 0, 2, 4]} if relative else {}
-    x = along(alt.X, better.format(f"True risk{less}"), scale, axis)("x")
+    smaller = alt.ExprRef(f"min({FONT_SIZE}, width / {LETTERS})")  # so that a phone has it all
+    titled = {**axis, "titleFontSize": smaller}
+    x = along(alt.X, better.format(f"True risk{less}"), scale, titled)("x")
     y_of = along(alt.Y, f"Estimated risk{less}", scale, axis)
     y = y_of("y")
     color, looks = by_method(alt.Color, "color"), ["arrow", *METHODS]
@@ -305,7 +358,11 @@ def _template(relative: bool, right: bool, theme: Theme) -> dict[str, Any]:
         format=".2f",
     )
 
-    words = alt.Chart().transform_filter("datum.part == 'count' || datum.part == 'words'")
+    on_this = f"datum.plot == (width < {WIDE} ? 'narrow' : 'wide')"
+    words = alt.Chart().transform_filter(
+        f"(datum.part == 'count' || datum.part == 'words') && {on_this}"
+    )
+    name, leader = (rows_of(part).transform_filter(on_this) for part in ("name", "leader"))
     # In pixels from their marks, so that names are as close to them in a larger plot.
     across, down = alt.ExprRef("datum.across"), alt.ExprRef("-datum.up")
     middle: Mark = {"align": "center", "baseline": "middle"}
@@ -326,11 +383,11 @@ def _template(relative: bool, right: bool, theme: Theme) -> dict[str, Any]:
             angle=alt.Angle("angle:Q", scale=None),
             size=alt.condition("datum.look == 'arrow'", alt.value(ARROW), alt.value(DOT)),
         ),
-        rows_of("leader").mark_rule(
+        leader.mark_rule(
             color=ink.quiet, x2Offset=across, y2Offset=down
-        ).encode(x=x, x2="x:Q", y=y, y2="y:Q"),
+        ).encode(x=x, x2="x2:Q", y=y, y2="y2:Q"),
         *readable_text(
-            rows_of("name").encode(x=x, y=y), ink, "text:N", **middle, fontWeight="bold",
+            name.encode(x=x, y=y), ink, "text:N", **middle, fontWeight="bold",
             dx=across, dy=down,
         ),
         *readable_text(
@@ -339,9 +396,9 @@ def _template(relative: bool, right: bool, theme: Theme) -> dict[str, Any]:
         ),
     ]  # fmt: skip
     left = 0.0
-    for method, name in (("naive", "naive: counts 1"), ("propensity", "weighted: 1/p")):
+    for method, said in (("naive", "naive: counts 1"), ("propensity", "weighted: 1/p")):
         style = METHOD_STYLES[method]
         look: Mark = {"color": style.color, "shape": style.shape, "filled": True, "size": 110}
-        layers += key_point(once, name, ink, at=left + 6, y=-16, opacity=1, **look)
+        layers += key_point(once, said, ink, at=left + 6, y=-16, opacity=1, **look)
         left += 150
     return bare_spec(layers, ink)

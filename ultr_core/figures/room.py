@@ -8,14 +8,17 @@ from numpy.typing import ArrayLike, NDArray
 Ends = tuple[tuple[float, float], tuple[float, float]]
 """Ends of a part of the plot: of x, and of y."""
 
-CELL = 3
+CELL = 4
 """Pixels to a side of the cells, which are taken or free."""
 
-STEP = 3
+STEP = 6
 """Pixels between the places that are tried."""
 
 LARGER = 1.41
-"""How much larger words may be than expected: in a lecture, or on the narrow plot of a phone."""
+"""How much larger words may be than expected, as in a lecture."""
+
+WORDS = 1_000
+"""How many times as bad it is to cover words as to cover anything else."""
 
 COVERED, TIGHT = 5_000.0, 60.0
 """What makes a place as bad as so many pixels of distance: that the words cover something all
@@ -36,6 +39,12 @@ class Room:
         self._edge = edge
         self._pixels = np.array(pixels, dtype=float)
         self._taken = np.zeros([side // CELL for side in pixels], dtype=np.int32)
+        self._words = np.zeros_like(self._taken)
+
+    @property
+    def width(self) -> float:
+        """Of the plot, in pixels."""
+        return float(self._pixels[0])
 
     def pixels(self, points: ArrayLike) -> NDArray[np.float64]:
         """Points [k x 2] on the axes in pixels from the lower left corner."""
@@ -47,12 +56,16 @@ class Room:
         x, y = (2 * self._edge * np.asarray(pixels) / self._pixels - self._edge).tolist()
         return x, y
 
-    def take(self, points: ArrayLike, size: tuple[float, float]) -> None:
-        """Draw something of this width and height in pixels at the points [k x 2] on the axes."""
+    def take(self, points: ArrayLike, size: tuple[float, float], *, words: bool = False) -> None:
+        """Draw something of this width and height in pixels at the points [k x 2] on the axes.
+
+        words: whether that is words, which no others may cover.
+        """
+        taken, weight = (self._words, WORDS) if words else (self._taken, 1)
         xs, ys = self.pixels(points).T
         (left, right), (down, up) = (self._cells(v, size, of) for of, v in enumerate((xs, ys)))
         for a, b, c, d in zip(*(v.tolist() for v in (left, right, down, up)), strict=True):
-            self._taken[a:b, c:d] = 1
+            taken[a:b, c:d] = weight
 
     def place(
         self,
@@ -61,32 +74,41 @@ class Room:
         *,
         within: Ends | None = None,
         larger: float = LARGER,
-    ) -> tuple[float, float]:
+    ) -> tuple[float, float] | None:
         """Take the free place for words that is closest to one of the points ``near`` [k x 2].
 
         size: width and height of the words in pixels. within: the part of the plot that they may
-        be in, also where they are ``larger`` times as large. Where no place is free, the words
-        cover as little as possible. Returns the middle of the words on the axes.
+        be in, also where they are ``larger`` times as large, if possible without covering more.
+        Where no place is free, the words cover as little as possible, but never other words.
+        Returns the middle of the words on the axes; None where they have no place.
         """
         low, high = self.pixels(np.transpose(within or ((-self._edge, self._edge),) * 2))
         half = np.array(size) * larger / 2
         xs, ys = (np.arange(*ends, STEP) for ends in zip(low + half, high - half + 1, strict=True))
+        if not xs.size or not ys.size:
+            return None
         wanted = self.pixels(near)
-        middle = np.median(wanted, axis=0)
+        middle = np.sort(wanted, axis=0)[len(wanted) // 2]
         away = _distance(xs, ys, size, wanted)
         cost = away + CENTRED * _distance(xs, ys, (0, 0), middle[None])
         cost += RIGHT * (xs < middle[0])[:, None]
-        sums = np.pad(self._taken.cumsum(0).cumsum(1), ((1, 0), (1, 0)))
-        cost += COVERED * self._covered(sums, xs, ys, size)
-        cost += TIGHT * (self._covered(sums, xs, ys, (LARGER * size[0], LARGER * size[1])) > 0)
+        sums = np.zeros([side + 1 for side in self._taken.shape], np.int32)
+        taken = self._taken + self._words
+        np.cumsum(taken.cumsum(0, np.int32), 1, np.int32, out=sums[1:, 1:])
+        covered = self._covered(sums, xs, ys, size)
+        cost += COVERED * covered
+        if larger > 1:
+            cost += TIGHT * (self._covered(sums, xs, ys, (larger * size[0], larger * size[1])) > 0)
         across, up = np.unravel_index(np.argmin(cost), cost.shape)
+        if covered[across, up] * (size[0] * size[1]) >= WORDS * CELL**2:
+            return None
         found = self.on_axes((xs[across], ys[up]))
-        self.take([found], size)
+        self.take([found], size, words=True)
         return found
 
     def _covered(
         self,
-        sums: NDArray[np.int_],
+        sums: NDArray[np.int32],
         xs: NDArray[np.float64],
         ys: NDArray[np.float64],
         size: tuple[float, float],
@@ -101,8 +123,14 @@ class Room:
     ) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
         """First cells along an axis of what is around the middles, and those after the last."""
         half, most = size[axis] / 2, self._taken.shape[axis]
-        first = np.floor((middles - half) / CELL).clip(0, most).astype(int)
-        return first, np.ceil((middles + half) / CELL).clip(0, most).astype(int)
+        first = np.floor((middles - half) / CELL).astype(int)
+        after = np.ceil((middles + half) / CELL).astype(int)
+        return _between(first, most), _between(after, most)
+
+
+def _between(cells: NDArray[np.int_], most: int) -> NDArray[np.int_]:
+    """The cells from 0 to ``most``; clipping in one call takes three times as long."""
+    return np.asarray(np.minimum(np.maximum(cells, 0), most))
 
 
 def _distance(
@@ -112,6 +140,6 @@ def _distance(
     points: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """From rectangles of this size to the closest of the points [k x 2], in pixels: [xs x ys]."""
-    across = (np.abs(xs - points[:, :1]) - size[0] / 2).clip(0) ** 2
-    up = (np.abs(ys - points[:, 1:]) - size[1] / 2).clip(0) ** 2
+    across = np.maximum(np.abs(xs - points[:, :1]) - size[0] / 2, 0) ** 2
+    up = np.maximum(np.abs(ys - points[:, 1:]) - size[1] / 2, 0) ** 2
     return np.asarray(np.sqrt((across[:, :, None] + up[:, None, :]).min(axis=0)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 import pytest
 
 from ultr_core.figures import estimates_figure
-from ultr_core.figures.estimates import COUNTED, EDGE, MARGIN, METHODS, NARROW, PIXELS
+from ultr_core.figures.estimates import COUNTED, EDGE, MARGIN, METHODS, PIXELS, WIDE
 from ultr_core.lab import Lab, RiskPicture, named_rankers
 from ultr_core.settings import Settings
 
@@ -31,6 +32,12 @@ CROWDED: tuple[dict[str, Any], ...] = (
     {"eta": 1.2, "assumed_eta": 0.8, "eps_minus": 0.2, "clicks": 1_000_000},
     {"eta": 0.8, "assumed_eta": 1.0, "eps_plus": 0.7, "eps_minus": 0.4, "clicks": 5_000},
 )
+FULL: tuple[dict[str, Any], ...] = (
+    {"eta": 0.0, "assumed_eta": 2.0, "eps_minus": 0.0, "clicks": 100},
+    {"users": "trust-steep", "seed": 3, "clicks": 100},
+    {"relevant_grade": 4, "eta": 2.0, "assumed_eta": 2.0, "clicks": 100},
+)
+NARROW = (PIXELS["narrow"], (290, 200), (WIDE - 1, PIXELS["wide"][1]))
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +52,7 @@ def picture(request: pytest.FixtureRequest, lab: Lab) -> RiskPicture:
 
 def test_every_ranker_is_a_mark_or_an_arrow_and_arrows_are_counted(picture: RiskPicture) -> None:
     rows = estimates_figure(picture).rows
-    for method in METHODS:
+    for method, plot in product(METHODS, PIXELS):
         own = rows[rows["method"] == method]
         marks, arrows = (own[own["part"] == part] for part in ("ranker", "edge"))
         assert len(marks) + len(arrows) == len(picture.kinds) - 1  # production is the origin
@@ -53,13 +60,13 @@ def test_every_ranker_is_a_mark_or_an_arrow_and_arrows_are_counted(picture: Risk
         beyond = arrows[["true_risk", "estimate"]].abs().max(axis=1)
         assert (beyond > EDGE).all()
         assert np.allclose(arrows[["x", "y"]].abs().max(axis=1), EDGE - MARGIN)
-        told = "|".join(rows[rows["part"] == "count"]["text"]).split("|")
+        told = "|".join(rows[(rows["part"] == "count") & (rows["plot"] == plot)]["text"]).split("|")
         counts = [int(text.split()[1]) for text in told if text.startswith(COUNTED[method])]
         assert sum(counts) == len(arrows)
 
 
 def boxes(
-    rows: pd.DataFrame, size: Any, pixels: tuple[int, int] = PIXELS
+    rows: pd.DataFrame, size: Any, pixels: tuple[int, int] = PIXELS["wide"]
 ) -> list[tuple[str, float, float, float, float]]:
     """What each row is, and its left, right, lower and upper end on a plot, in pixels."""
     unit = np.array(pixels) / (2 * EDGE)
@@ -93,6 +100,11 @@ def on_each_other(
     ]
 
 
+def beyond(ones: list[tuple[str, float, float, float, float]], plot: tuple[int, int]) -> list[str]:
+    """What is not within a plot of this size."""
+    return [what for what, *ends in ones if (np.abs(ends) > np.repeat(plot, 2) / 2).any()]
+
+
 WORDS = ("count", "name", "words")
 
 
@@ -103,15 +115,31 @@ def test_words_cover_no_mark_no_arrow_no_line_and_no_words(lab: Lab, changes: An
     law = {"part": "law", "method": "", "label": "line", "x": line, "y": picture.slope * line}
     for right in (True, False):
         rows = estimates_figure(picture, belief_is_right=right).rows
-        words = boxes(rows[rows["part"].isin(WORDS)], of_words)
+        wide = rows[rows["part"].isin(WORDS) & (rows["plot"] == "wide")]
+        words = boxes(wide, of_words)
         assert len(words) >= 5
         assert on_each_other(words, words) == []
         assert on_each_other(words, boxes(rows[rows["part"] == "ranker"], lambda _: (8, 8))) == []
         assert on_each_other(words, boxes(rows[rows["part"] == "edge"], lambda _: (6, 6))) == []
         assert on_each_other(words, boxes(pd.DataFrame(law), lambda _: (1, 1))) == []
-        for plot in (PIXELS, (NARROW, PIXELS[1])):
-            for what, *ends in boxes(rows[rows["part"].isin(WORDS)], of_words, plot):
-                assert (np.abs(ends) <= np.repeat(plot, 2) / 2).all(), (what, plot)
+        for plot in (PIXELS["wide"], (WIDE, PIXELS["wide"][1])):
+            assert beyond(boxes(wide, of_words, plot), plot) == []
+
+
+@pytest.mark.parametrize("changes", [*WORLDS, *CROWDED, *FULL], ids=str)
+def test_words_of_a_phone_cover_no_others_and_the_counts_are_there(lab: Lab, changes: Any) -> None:
+    picture = lab.at(Settings(**changes)).first_picture()
+    rows = estimates_figure(picture, belief_is_right=False).rows
+    counts = rows[rows["part"] == "count"]
+    assert sorted(counts["plot"]) == sorted([*PIXELS] * (len(counts) // 2))
+    drawn = rows[rows["part"].isin(WORDS) & (rows["plot"] == "narrow")]
+    assert len(drawn) > counts["plot"].eq("narrow").sum() + 1
+    for plot in NARROW:
+        words = boxes(drawn, of_words, plot)
+        assert on_each_other(words, words) == []
+        assert beyond(words, plot) == []
+    wide = boxes(rows[rows["part"].isin(WORDS) & (rows["plot"] == "wide")], of_words)
+    assert on_each_other(wide, wide) == []
 
 
 def test_words_about_arrows_are_in_their_quadrant(picture: RiskPicture) -> None:
@@ -145,7 +173,7 @@ def test_three_rankers_are_named_on_both_sides_of_production(picture: RiskPictur
     assert picture.kinds[skyline] == "skyline"
     assert true[skyline] < true[halfway] < 0 < true[worse] < EDGE
     rows = estimates_figure(picture).rows
-    parts = list(rows["part"])
+    parts = list(rows[rows["plot"] != "narrow"]["part"])
     assert 1 <= parts.count("name") <= 3
     assert parts.count("interval") >= parts.count("name")
 
