@@ -284,12 +284,15 @@ def _read_excess(comparison: Comparison) -> str:
 
 
 def _read_best(comparison: Comparison) -> str:
-    """The method with the lowest test risk, and where fitted relevance was not used."""
+    """The best method trained on clicks, and where fitted relevance was not used."""
     learned = [one for one in comparison.rankers.values() if one.costs]
     if not learned:
         return ""
     best, *others = sorted(learned, key=lambda one: one.risk.value)
-    said = f"{best.label} has the lowest test risk, {best.risk.value:.2f}"
+    said = (
+        f"Of the rankers trained on clicks, {best.label} has the lowest test risk, "
+        f"{best.risk.value:.2f}"
+    )
     beaten = [other for other in others if comparison.side(other.key, best.key) > 0]
     if others and best.risk.n > 1:
         told = "every other" if len(beaten) == len(others) else (
@@ -297,6 +300,10 @@ def _read_best(comparison: Comparison) -> str:
         )  # fmt: skip
         said += f"; judged by 95% intervals for differences paired by click log, it beats {told}"
     parts = [f"{said}."]
+    production = comparison.rankers["production"].risk.value
+    if best.risk.value > production:
+        chance = ", which may be chance" if best.risk.n > 1 and best.risk.low <= production else ""
+        parts.append(f"It is worse than the production ranker ({production:.2f}){chance}.")
     for one in learned:
         if one.rejected:
             used = ESTIMATORS[next(key for key in one.estimators if key != one.estimator)]

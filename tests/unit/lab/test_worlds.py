@@ -401,12 +401,37 @@ def test_rankers_whose_intervals_overlap_are_told_apart_by_paired_differences() 
         for key, risk in zip(("naive", "affine"), wide, strict=True)
     )
     assert naive.risk.low < other.risk.high
-    rankers = {"naive": naive, "affine": other}
+    at = interval_over_draws([10.5])
+    fixed = RankerSummary("production", "Production", at, at)
+    rankers = {"production": fixed, "naive": naive, "affine": other}
     for draws, side, beaten in (([0.1, 0.100001], 1, "every"), ([0.1, -0.1], 0, "no")):
         paired = {("naive", "affine"): interval_over_draws(draws)}
         found = Comparison(Settings(), {}, rankers, 2, 1, 1, None, None, (), True, paired)
         assert (found.side("naive", "affine"), found.side("affine", "naive")) == (side, -side)
         assert mentions(found.sentence, "affine", "10.40", f"beats {beaten} other")
+
+
+@pytest.mark.parametrize(
+    ("production", "risks", "worse", "chance"),
+    [
+        (11.0, [10.0, 10.2], False, False),
+        (8.0, [10.0, 10.2], True, False),
+        (10.0, [10.0, 10.2], True, True),
+        (9.0, [10.0], True, False),
+    ],
+)
+def test_the_best_of_those_trained_on_clicks_is_compared_with_production(
+    production: float, risks: list[float], worse: bool, chance: bool
+) -> None:
+    of_production, of_naive = map(interval_over_draws, ([production], risks))
+    rankers = {
+        "production": RankerSummary("production", "Production", of_production, of_production),
+        "naive": RankerSummary("naive", "Naive", of_naive, of_naive, (1.0,) * len(risks)),
+    }
+    found = Comparison(Settings(), {}, rankers, len(risks), 1, 1, None, None, (), True).sentence
+    assert mentions(found, "naive", "lowest", "trained", "clicks")
+    assert mentions(found, "worse", "production", f"{production:.2f}") == worse
+    assert mentions(found, "chance") == chance
 
 
 def test_the_command_offers_every_method() -> None:
