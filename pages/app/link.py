@@ -45,12 +45,12 @@ def tidy_page(page: str, others: Iterable[str] = ()) -> None:
 
     others: keys of a link that are right besides those of settings and pages.
     """
-    from ultr_core.jobs.links import near_misses, values_of
+    from ultr_core.jobs.links import near_misses, read_values, values_of
 
     st.session_state[_ARRIVED] = st.session_state.get(_PAGE) != page
     st.session_state[_PAGE] = page
     fields = values_of(page)
-    found, notices = read_fields(fields, asked_of(fields))
+    found, notices = read_values(page, asked_of(fields))
     right = (*others, *(field.key for field in fields))
     _tidy(f"-of-{page}", fields, found, notices, near_misses(st.query_params, right))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from itertools import chain, islice
 from types import MappingProxyType
@@ -13,7 +14,7 @@ from urllib.parse import parse_qs, urlencode
 from ultr_core.errors import InputError, quoted
 from ultr_core.fields import Field, read_fields, write_fields
 from ultr_core.jobs import JOBS
-from ultr_core.jobs.job import Job, Page
+from ultr_core.jobs.job import Job, Page, PageState
 from ultr_core.jobs.output import option_of
 from ultr_core.settings import FURTHER_FIELDS, SETTING_FIELDS, Settings
 
@@ -67,8 +68,27 @@ def read_page_query(page: str, query: str) -> tuple[Settings, dict[str, Any], tu
         return Settings(), defaults, ("The link is too long to be read.",)
     shared = {field.key: asked[field.key] for field in SETTING_FIELDS if field.key in asked}
     settings, notices = Settings.from_query(shared)
-    found, more = read_fields(values_of(page), asked)
+    found, more = read_values(page, asked)
     return settings, found, (*notices, *more, *near_misses(asked, found))
+
+
+def read_values(page: str, asked: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The page's own values of a link, and a sentence for each one that was corrected.
+
+    If a default is without a title, the sentence names the value that the page shows instead.
+    """
+    fields, known = values_of(page), page_of(page)
+    found, notices = read_fields(fields, asked)
+    if known is None or not notices:
+        return found, notices
+    instead = known.possible(PageState(page, values=found))
+    shown = (
+        replace(each, default=instead[each.key][0])
+        if each.key in instead and not each.shown(each.default)
+        else each
+        for each in fields
+    )
+    return found, read_fields(shown, asked)[1]
 
 
 _ALIKE = 0.8  # share of two keys' letters that agree, from which one is taken for the other

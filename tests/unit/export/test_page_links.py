@@ -20,6 +20,7 @@ from ultr_core.fields import Choice, Field, Letters, Number, Switch, Text
 from ultr_core.files.log_columns import MEANINGS
 from ultr_core.jobs.compare import MOST_PINS, Pins
 from ultr_core.jobs.files import Columns
+from ultr_core.jobs.job import PageState
 from ultr_core.jobs.links import (
     near_misses,
     page_query,
@@ -28,6 +29,8 @@ from ultr_core.jobs.links import (
     value_of,
     values_of,
 )
+from ultr_core.jobs.repairs import BREAK, CLICKS
+from ultr_core.jobs.repairs import possible as possible_values
 from ultr_core.settings import PARAMETERS, PRESETS, Settings
 
 PAGES = [*page_values(), "about"]
@@ -134,6 +137,15 @@ def test_a_bad_value_is_said(page: str) -> None:
         assert found[value.key] == value.default
         assert len(notices) == 1
         assert value.label in notices[0]
+
+
+@pytest.mark.parametrize("breaks", BREAK.options)
+def test_a_bad_number_of_clicks_names_the_one_that_is_shown(breaks: str) -> None:
+    _, found, notices = read_page_query("repairs", f"breaks={breaks}&repair_clicks=banana")
+    shown = possible_values(PageState("repairs", values=found))[CLICKS.key][0]
+    assert found[CLICKS.key] == CLICKS.default
+    assert len(notices) == 1
+    assert re.findall(r"[0-9]+,[0-9]+", notices[0])[-1] == CLICKS.shown(shown)
 
 
 @pytest.mark.parametrize("page", page_values())
