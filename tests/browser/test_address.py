@@ -76,6 +76,16 @@ def test_a_walk_through_the_menu_keeps_settings_and_address_together(
         expect(slider(page, "eta")).to_have_value(str(then))
 
 
+def test_keys_of_a_page_are_not_taken_to_another(open_page: OpenPage, address: str) -> None:
+    page = opened(
+        open_page, f"{address}/learning_curves?result=quick&loss=mean-rank&clicks=500&draws=1"
+    )
+    for menu in ("Lab", "Lessons", "Proofs"):
+        go(page, menu)
+        expect(page).not_to_have_url(re.compile("result"))
+        expect(page.get_by_text("The link's key")).to_have_count(0)
+
+
 @pytest.mark.parametrize(
     ("link", "key", "shown", "corrected"),
     [

@@ -192,7 +192,7 @@ def test_phone_needs_no_sideways_scrolling(open_page: OpenPage, address: str) ->
     "link",
     [
         "/lab?eta=0&assumed_eta=2&clicks=100&eps_minus=0",
-        "/lab?users=trust-steep&seed=3&clicks=100",
+        "/lab?seed=3&clicks=100",
         "/lab?relevant_grade=4&eta=2&assumed_eta=2&clicks=100",
     ],
 )

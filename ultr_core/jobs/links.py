@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain, islice
@@ -99,8 +99,8 @@ _MOST_KEYS = 100  # of a link that are looked at
 def near_misses(keys: Iterable[str], others: Iterable[str] = ()) -> tuple[str, ...]:
     """A sentence for each key of a link that is none, but nearly one: ``eps-minus``, ``Eta``.
 
-    One also for each setting that only a command has. Keys that resemble none are somebody else's,
-    as those that a mailing adds, and are left alone.
+    One also for each setting that only a command has, and one for all keys of other pages. Keys
+    that resemble none are somebody else's, as those that a mailing adds, and are left alone.
     others: keys that count besides those of settings, curves and pages, and for a quick answer
     those of the page: only for other keys all jobs are imported.
     """
@@ -112,9 +112,10 @@ def near_misses(keys: Iterable[str], others: Iterable[str] = ()) -> tuple[str, .
         return ()
     known = [*right, *(field.key for field in chain(*page_values().values()))]
     further = {field.key: field.name for field in FURTHER_FIELDS}
-    found = []
+    found, elsewhere = [], []
     for key in rest:
         if key in known:
+            elsewhere.append(quoted(key))
             continue
         if key in further:
             option = option_of(further[key])
@@ -125,9 +126,22 @@ def near_misses(keys: Iterable[str], others: Iterable[str] = ()) -> tuple[str, .
             continue
         plain = key.strip().lower().replace("-", "_")
         alike = [plain] if plain in known else difflib.get_close_matches(plain, known, 1, _ALIKE)
-        if alike:
+        if alike and alike[0] not in right:
+            elsewhere.append(quoted(key))
+        elif alike:
             found.append(f"The link's key {quoted(key)} is not used; the right key is {alike[0]}.")
-    return tuple(found)
+    return (*found, *_of_other_pages(elsewhere))
+
+
+def _of_other_pages(keys: Sequence[str]) -> tuple[str, ...]:
+    """The sentence for keys that only other pages use, each in quotes; none without keys."""
+    if not keys:
+        return ()
+    *others, last = keys
+    if not others:
+        return (f"The link's key {last} belongs to another page and has no effect on this one.",)
+    listed = f"{', '.join(others)} and {last}"
+    return (f"The link's keys {listed} belong to other pages and have no effect on this one.",)
 
 
 def value_of(page: str, key: str) -> Field:

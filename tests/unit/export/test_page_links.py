@@ -7,13 +7,15 @@ import re
 import string
 import subprocess
 import sys
-from urllib.parse import quote
+from pathlib import Path
+from urllib.parse import parse_qs, quote
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from pages.app.registry import PAGES as EVERY_PAGE
 from tests.meaning import mentions, refused
 from ultr_core.errors import InputError
 from ultr_core.fields import Choice, Field, Letters, Number, Switch, Text
@@ -31,6 +33,7 @@ from ultr_core.jobs.links import (
 )
 from ultr_core.jobs.repairs import BREAK, CLICKS
 from ultr_core.jobs.repairs import possible as possible_values
+from ultr_core.lessons import LESSONS
 from ultr_core.settings import PARAMETERS, PRESETS, Settings
 
 PAGES = [*page_values(), "about"]
@@ -250,10 +253,43 @@ def test_a_setting_that_only_a_command_has_is_said_to_have_no_effect() -> None:
 
 
 def test_keys_of_others_are_left_alone() -> None:
-    query = "utm_source=mail&fbclid=x&embed=true&mode=lecture&controls=eta&q=1&lang=en&result=quick"
+    query = "utm_source=mail&fbclid=x&embed=true&mode=lecture&controls=eta&q=1&lang=en"
     assert read_page_query("lab", query)[2] == ()
     assert near_misses(["Mode"], ("mode", "controls")) != ()
     assert near_misses([f"eta{'-' * 90_000}", *(f"x{n}" for n in range(9_000))]) == ()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_keys_of_other_pages_are_named_in_one_sentence(page: str) -> None:
+    every = dict.fromkeys(value.key for values in page_values().values() for value in values)
+    foreign = [key for key in every if key not in [value.key for value in values_of(page)]]
+    for keys in ([foreign[0]], foreign[:2], foreign):
+        told = read_page_query(page, "&".join(f"{key}=1" for key in (*keys, "utm_source")))[2]
+        assert len(told) == 1
+        assert re.findall(r"'(\w+)'", told[0]) == keys
+    assert len(read_page_query(page, f"{foreign[0].upper()}=1")[2]) == 1
+
+
+PLACES = "|".join(page.path for page in EVERY_PAGE)
+LINK = re.compile(rf"""(?<![\w.])({PLACES})\?([^\s"'`)\]}}<>]+)""")
+
+
+def test_no_link_of_the_app_or_its_documents_has_a_key_of_another_page() -> None:
+    root = Path(__file__).parents[3]
+    files = [*root.glob("*.md"), *root.glob("docs/*.md"), *root.glob("scripts/*.py")]
+    files += [
+        path
+        for room in ("ultr_core", "pages")
+        for path in (root / room).rglob("*.*")
+        if path.suffix in (".py", ".toml")
+    ]
+    texts = [path.read_text(encoding="utf-8") for path in files]
+    texts += [each.shows.address(each.settings(Settings()), lecture=True) for each in LESSONS]
+    links = {each for text in texts for each in LINK.findall(text)}
+    assert len(links) > 80
+    for page, query in links:
+        right = [value.key for value in values_of(page)]
+        assert near_misses(parse_qs(query), right) == (), (page, query)
 
 
 def test_a_real_number_of_a_link_keeps_its_digits() -> None:
