@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import MappingProxyType
 
 from ultr_core.errors import InputError
 from ultr_core.files.letor_lines import Source
 from ultr_core.files.log_columns import found_columns, split_header
+from ultr_core.files.log_parts import PARQUET, first_bytes
+from ultr_core.files.parquet_pages import columns_of
 from ultr_core.learners.forest import FIRST_LINE as TREES
 
 KINDS: Mapping[str, str] = MappingProxyType(
@@ -109,6 +111,10 @@ def kind_beyond_doubt(given: str | Source, encoding: str = "") -> str | None:
     """A key of ``KINDS`` for a text or file whose beginning leaves no doubt; else None."""
     start = ""
     with suppress(InputError):  # of a damaged file, which its reader has told
+        if isinstance(given, Source) and first_bytes(given, len(PARQUET)) == PARQUET:
+            with given.open() as raw:
+                table = _kind_of_columns(columns_of(raw, given.name))
+            return table if table in UNREAD else None  # all other kinds but logs are texts
         start = (
             given[:_BEGINNING] if isinstance(given, str) else given.beginning(encoding or "utf-8")
         )
@@ -125,7 +131,7 @@ def kind_beyond_doubt(given: str | Source, encoding: str = "") -> str | None:
         return "groups"
     if _JUDGEMENT.fullmatch(first):
         return "judgements"
-    if table := _kind_of_columns(first):
+    if table := _kind_of_table(first):
         return table
     if first.lstrip().startswith("<"):
         return "markup"
@@ -162,22 +168,26 @@ def _is_row(first: str) -> bool:
     return False
 
 
-def _kind_of_columns(first: str) -> str | None:
-    """The kind of a table whose columns no other one has, or of a TREC run."""
+def _kind_of_table(first: str) -> str | None:
+    """The kind of a table by its first line, or of a TREC run."""
+    from ultr_core.files.trec_files import is_run
+
+    if is_run(first):
+        return "scores"
+    with suppress(InputError):
+        return _kind_of_columns(split_header(first, None, "")[1])
+    return None
+
+
+def _kind_of_columns(cells: Sequence[str]) -> str | None:
+    """The kind of a table with columns that no other one has; raises InputError for odd ones."""
     from ultr_core.files.curve_files import PROPENSITY_NAMES, RANK_NAMES
     from ultr_core.files.score_files import SCORE_COLUMNS
     from ultr_core.files.tables import QUERY_COLUMNS
     from ultr_core.files.target_files import TARGET_COLUMNS
-    from ultr_core.files.trec_files import is_run
     from ultr_core.files.weight_files import WEIGHT_COLUMNS
 
-    if is_run(first):
-        return "scores"
-    try:
-        _, cells = split_header(first, None, "")
-        found = set(found_columns(cells, None, ""))
-    except InputError:
-        return None
+    found = set(found_columns(list(cells), None, ""))
     plain = {cell.strip().lower() for cell in cells}
     if not {"query", "document", "position"} & found and any(
         names <= plain for names in _RESULT_COLUMNS

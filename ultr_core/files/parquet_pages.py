@@ -8,6 +8,7 @@ Thrift structures in the compact protocol (Parquet format, `FileMetaData` and `P
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import SEEK_END
 from typing import IO, Any
@@ -84,9 +85,44 @@ class Group:
 
 
 def groups_of(raw: IO[bytes], name: str) -> tuple[Group, ...]:
-    """The groups of rows of a Parquet file as its footer gives them.
+    """The groups of rows of a Parquet file as its footer gives them; raises as `_footer` does."""
+    with _undamaged(name):
+        return tuple(
+            Group(int(group[3]), tuple(_chunk(column[3]) for column in group[1]))
+            for group in _footer(raw, name)[4]
+        )
 
-    Raises InputError for a footer that is none, or beyond ``FOOTER_BYTES``.
+
+def columns_of(raw: IO[bytes], name: str) -> tuple[str, ...]:
+    """The names of the columns, of nested ones the outermost; raises as `_footer` does."""
+    with _undamaged(name):
+        _, *elements = _footer(raw, name)[2]  # the first is the whole table
+        names, inside = [], 0
+        for element in elements:
+            if inside:
+                inside -= 1
+            else:
+                names.append(element[4].decode("utf-8", "replace"))
+            inside += element.get(5) or 0
+        return tuple(names)
+
+
+@contextmanager
+def _undamaged(name: str) -> Iterator[None]:
+    """Let what fails in a footer that lacks something be the error for a damaged file."""
+    try:
+        yield
+    except (IndexError, ValueError, KeyError, TypeError, AttributeError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise damaged(name) from None
+
+
+def _footer(raw: IO[bytes], name: str) -> dict[int, Any]:
+    """The fields of the footer.
+
+    Raises InputError for one that is beyond the file or ``FOOTER_BYTES``; in `_undamaged`, for one
+    that is none.
     """
     size = raw.seek(0, SEEK_END)
     raw.seek(max(size - _TAIL_BYTES, 0))
@@ -95,14 +131,7 @@ def groups_of(raw: IO[bytes], name: str) -> tuple[Group, ...]:
     if length > size - _TAIL_BYTES:
         raise damaged(name)
     raw.seek(size - _TAIL_BYTES - length)
-    try:
-        footer = _Compact(raw.read(length)).struct()
-        return tuple(
-            Group(int(group[3]), tuple(_chunk(column[3]) for column in group[1]))
-            for group in footer[4]
-        )
-    except (IndexError, ValueError, KeyError, TypeError, AttributeError):
-        raise damaged(name) from None
+    return _Compact(raw.read(length)).struct()
 
 
 def _chunk(meta: dict[int, Any]) -> Chunk:
@@ -183,7 +212,7 @@ class _Compact:
         self.data, self.place = data, 0
 
     def struct(self, depth: int = 0) -> dict[int, Any]:
-        """Field numbers and values: numbers, truths, structures and lists; others are None."""
+        """Field numbers and values: numbers, truths, bytes, structures and lists; else None."""
         if depth > 8:
             raise ValueError("nested too deeply")
         fields: dict[int, Any] = {}
@@ -205,7 +234,9 @@ class _Compact:
         if kind == 7:
             self._skip(8)
         elif kind == 8:
-            self._skip(self._plain())
+            size = self._plain()
+            self._skip(size)
+            return self.data[self.place - size : self.place]
         elif kind in (9, 10):
             head = self._byte()
             size = head >> 4 if head >> 4 < 15 else self._plain()

@@ -151,13 +151,16 @@ def kind_of(
 
     columns, encoding: for a click log, if the user gives them.
     """
-    if is_duckdb(source) or is_parquet(source):
+    if is_duckdb(source):
         return "log"
-    start = source.beginning(encoding or "utf-8")
-    first = first_line(start)
+    parquet = is_parquet(source)
     sure = None if columns else kind_beyond_doubt(source, encoding or "")
     if sure in NOT_ALONE or (sure in UNREAD and sure != "json"):
         raise of_another_kind(source.name, f"{KINDS[sure]}{_GOES_WITH.get(sure, '')}", _TAKEN)
+    if parquet:
+        return "log"
+    start = source.beginning(encoding or "utf-8")
+    first = first_line(start)
     if first.lstrip().startswith(("{", "[")):
         return "ranker" if is_ranker_json(start) else "log"
     if first.startswith("SVM-light"):

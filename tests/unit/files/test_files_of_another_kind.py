@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tests.meaning import refused
@@ -31,10 +36,14 @@ from ultr_core.files import (
 from ultr_core.files.kinds import KINDS, NOT_ALONE, UNREAD
 from ultr_core.files.letor_lines import Source
 from ultr_core.files.log_query import DIALECTS, counting_query
+from ultr_core.files.parquet_pages import columns_of
+from ultr_core.files.target_files import write_targets
 from ultr_core.files.trec_files import parse_qrels, read_qrels
 from ultr_core.files.tree_files import parse_trees, read_model
 from ultr_core.inspection import kind_of
+from ultr_core.jobs.convert import _detect
 from ultr_core.learners.trees import TreeRanker
+from ultr_core.propensity.targets import Targets
 from ultr_core.studies.journal import FORMAT
 
 SHIPPED = Path(studies.__file__).parent / "paper_scale"
@@ -152,6 +161,38 @@ def test_what_no_command_takes_by_itself_is_named_before_it_is_read() -> None:
                 kind_of(source)
         else:
             assert kind_of(source) == {"groups": "scores", "json": "log"}.get(kind, kind), name
+
+
+def as_parquet(columns: dict[str, list[Any]]) -> bytes:
+    out = io.BytesIO()
+    pq.write_table(pa.table(columns), out)
+    return out.getvalue()
+
+
+def test_tables_that_the_lab_writes_as_parquet_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "targets.parquet"
+    targets = Targets(np.array([1.5, 0.0]), np.array([3.0, 3.0]))
+    write_targets(path, CORPUS, targets, made_with={"method": "ips", "clicks": 2})
+    cells = pd.read_csv(SHIPPED / "few-clicks.csv").to_parquet(index=False)
+    for kind, data in (("targets", path.read_bytes()), ("results", cells)):
+        source = Source.upload(data, "table.parquet")
+        with refused("other_kind", "table.parquet", KINDS[kind]):
+            kind_of(source)
+        with refused("other_kind", "table.parquet", KINDS[kind], KINDS["log"]):
+            parse_log(data, "table.parquet")
+    with refused("not_convertible", path.name, KINDS["targets"]):
+        _detect(str(path))
+
+
+def test_other_parquet_is_read_as_a_log() -> None:
+    log = {"query": ["7"], "document": ["a"], "position": [1], "click": [1]}
+    nested = [{"target": 1.0, "sample_weight": {"query": 1}}]
+    for columns in (log, {**log, "target": [1.0], "sample_weight": [1.0]}, {"seen": nested}):
+        data = as_parquet(columns)
+        assert columns_of(io.BytesIO(data), "log") == tuple(columns)
+        assert kind_of(Source.upload(data, "log")) == "log"
+    targets = as_parquet({"query": ["7"], "target": [1.0], "sample_weight": [1.0]})
+    assert kind_of(Source.upload(targets, "log"), {"click": "target"}) == "log"
 
 
 def test_a_log_whose_columns_the_reader_maps_is_a_log_whatever_they_are_called() -> None:
