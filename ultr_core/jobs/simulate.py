@@ -19,7 +19,10 @@ from ultr_core.propensity.points import MOST_PAIRED
 from ultr_core.settings import Settings
 from ultr_core.words import counted
 
-_NOTES = "--json prints out, clicks, query_draws, rankers, swaps, by_grade, settings and notices."
+_NOTES = (
+    "--json prints out, clicks, query_draws, rankers, swaps, swap_presentations (those of lists "
+    "that take part in swaps), by_grade, settings and notices."
+)
 
 _SETTINGS = (
     "eta", "eps_minus", "eps_plus", "clicks", "seed", "corpus_seed", "relevant_grade",
@@ -46,19 +49,15 @@ class Written:
     clicks: OwnClicks
     by_grade: bool
 
-    @property
-    def query_draws(self) -> int:
-        """How often queries were drawn."""
-        return sum(log.query_draws for log in self.clicks.logs)
-
     def as_dict(self) -> dict[str, Any]:
         """Plain values."""
         return {
             "out": self.out,
             "clicks": self.clicks.clicks,
-            "query_draws": self.query_draws,
+            "query_draws": self.clicks.query_draws,
             "rankers": self.clicks.rankers,
             "swaps": self.clicks.swaps or None,
+            "swap_presentations": self.clicks.swap_presentations,
             "by_grade": self.by_grade,
             "settings": {
                 name: value
@@ -72,7 +71,7 @@ class Written:
         """Print it."""
         print(
             f"{counted(self.clicks.clicks, 'click')} from "
-            f"{counted(self.query_draws, 'presentation')} on {self.corpus}, served by "
+            f"{counted(self.clicks.query_draws, 'presentation')} on {self.corpus}, served by "
             f"{counted(self.clicks.rankers, 'production ranker')}, written to "
             f"{named(self.out)}."
         )

@@ -47,6 +47,7 @@ from ultr_core.users import (
 from ultr_core.users.leaving import leave_after_clicks
 from ultr_core.users.registry import AffineUsers
 from ultr_core.users.simulation import Sessions, simulate_sessions
+from ultr_core.words import counted, part_of
 
 MOST_RANKERS = 5
 _ROWS_AT_ONCE = 10_000
@@ -72,6 +73,18 @@ class OwnClicks:
     def rankers(self) -> int:
         """Number of production rankers."""
         return 1 if self.swaps else len(self.logs)
+
+    @property
+    def swap_presentations(self) -> int:
+        """Presentations of lists that are long enough for swaps, also of rank 1 with itself."""
+        if not self.swaps:
+            return 0
+        return sum(int(log.draws[self.corpus.sizes >= self.swaps].sum()) for log in self.logs)
+
+    @property
+    def query_draws(self) -> int:
+        """Presentations over all logs."""
+        return sum(log.query_draws for log in self.logs)
 
     @property
     def clicks(self) -> int:
@@ -166,7 +179,8 @@ def simulate_own_log(
 
     Raises InputError for a number of rankers outside the range 1 to ``MOST_RANKERS``, lists that
     are cut or vary, a corpus without a query that has relevant and irrelevant documents, more pairs
-    than that, and swaps with several rankers or without a list that is long enough.
+    than that, and swaps with several rankers or without a presentation of a list that is long
+    enough.
     """
     require_usual(settings, LOGGER_FIELD, SHOWN_FIELD)
     rankers = whole_in_range(rankers, "The number of rankers", 1, MOST_RANKERS)
@@ -196,10 +210,25 @@ def simulate_own_log(
         notices.append(_TRUST_BY_GRADE)
     if rankers > 1 and isinstance(users, LeavingUsers):
         notices.append(_LISTS_OF_LEAVING.format(rankers=rankers))
-    return OwnClicks(
-        corpus, tuple(logs), tuple(events) if sessions else None, tuple(shown), tuple(notices),
-        swaps,
-    )  # fmt: skip
+    made = OwnClicks(
+        corpus, tuple(logs), tuple(events) if sessions else None, tuple(shown), (), swaps
+    )
+    if swaps and made.swap_presentations < made.query_draws:
+        notices.append(_told_of_short_lists(made))
+    return replace(made, notices=tuple(notices))
+
+
+def _told_of_short_lists(made: OwnClicks) -> str:
+    """How many presentations have swaps; raises InputError if none has."""
+    draws = counted(made.query_draws, "presentation")
+    if not made.swap_presentations:
+        raise InputError(
+            f"None of {draws} shows a list of {made.swaps} documents or more, so there are no "
+            "swaps; give a smaller last rank, or more clicks.",
+            "swaps",
+        )
+    have = part_of(made.swap_presentations, made.query_draws, "presentation")
+    return f"{have} swaps; the other lists have fewer than {made.swaps} documents."
 
 
 def _swapped(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.meaning import refused
+from tests.meaning import mentions, refused
 from ultr_core.cli import main
 from ultr_core.corpus import Corpus, synthetic_splits
 from ultr_core.files import parse_log, read_log
@@ -81,8 +82,34 @@ def test_swaps_that_cannot_be_shown_are_refused(corpus: Corpus, swaps: int, rank
         simulate_own_log(corpus, Settings(clicks=500), swaps=swaps, rankers=rankers)
 
 
+@pytest.mark.parametrize("sessions", [False, True], ids=["counts", "sessions"])
+@pytest.mark.parametrize("last", [2, 12, 14])
+def test_presentations_with_swaps_are_counted(corpus: Corpus, last: int, sessions: bool) -> None:
+    clicks = simulate_own_log(corpus, Settings(clicks=2_000), swaps=last, sessions=sessions)
+    taking_part = sum(
+        int(row.get("impressions", 1))
+        for row in rows_of(clicks)
+        if row["swapped_rank"] and row["position"] == "1"
+    )
+    assert clicks.swap_presentations == taking_part > 0
+    short = taking_part < clicks.query_draws
+    assert short == (int(corpus.sizes.min()) < last)
+    told = [mentions(each, f"{taking_part:,}", "swaps", last) for each in clicks.notices]
+    assert any(told) == short
+    assert simulate_own_log(corpus, Settings(clicks=100)).swap_presentations == 0
+
+
+def test_swaps_that_no_presentation_has_are_refused(corpus: Corpus) -> None:
+    """The longest list is 1 of 150, and a few presentations leave it out in most seeds."""
+    longest = int(corpus.sizes.max())
+    with refused("swaps", longest):
+        simulate_own_log(corpus, Settings(clicks=10, seed=1), swaps=longest)
+
+
 def test_the_command_writes_the_column(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "swaps.csv"
     assert main(["simulate", "--out", str(path), "--swaps", "4", "--clicks", "2000", "--json"]) == 0
-    assert '"swaps": 4' in capsys.readouterr().out
+    found = json.loads(capsys.readouterr().out)
+    assert found["swaps"] == 4
+    assert 0 < found["swap_presentations"] <= found["query_draws"]
     assert read_log(path).has_swaps
