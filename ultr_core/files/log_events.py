@@ -77,7 +77,7 @@ def joined_events(
     _require_joinable(relation.name, sizes, columns["presentation"])
     kept = [m for m in meanings if m not in ("action", "click", "presentation", "document",
                                              "position")]  # fmt: skip
-    position = "k_position" if "position" in meanings else "''"
+    position = _POSITION if "position" in meanings else "''"
     counts = _counts(meanings)
     rows = [_joinable(piece, kept, position, counts) for piece in cells]
     files, numbers, size = [], [], sizes.views + sizes.clicks
@@ -193,6 +193,12 @@ def _listed(words: Iterable[str]) -> str:
     """SQL of words of our own: nothing from outside enters the statement."""
     return ", ".join(f"'{word}'" for word in words)
 
+
+_POSITION = (
+    "CASE WHEN contains(k_position, '.') "
+    "THEN regexp_replace(trim(k_position), '^([0-9]+)\\.0*$', '\\1') ELSE k_position END"
+)
+"""SQL for the position, without the decimals that a whole number may be written with."""
 
 _ACTION = "lower(trim(k_action))"
 _WITHOUT = f"trim(k_presentation) IN ({WITHOUT_NAME})"

@@ -747,6 +747,8 @@ def _once(rows: str, whole: str, *, above: bool) -> str:
     shows = "max(impressions)" if whole == "p" else "greatest(count(*) - sum(click), 1)"
     clicks = "max(click)" if whole == "p" else f"least(sum(click), {shows})"
     keys = f"entry, slot, list{', q, place' if above else ''}"
+    # Entries with one slot differ only in how their numbers are written.
+    rows = f"SELECT * REPLACE (CASE WHEN slot < 0 THEN entry END AS entry) FROM ({rows})"
     return (
         f"SELECT {keys}, min(g) AS g, {shows} AS impressions, {clicks} AS click FROM ({rows}) "
         f"WHERE list <> {_NONE} GROUP BY {keys} UNION ALL "

@@ -56,6 +56,42 @@ def with_rows_of_clicks(rows: list[Row]) -> list[Row]:
     return [made for row in rows for made in ((*row[:4], 0), *([row] if row[4] else []))]
 
 
+@pytest.mark.parametrize("spelled", ["{}.0", "0{}", " {}", "{}e0"])
+@pytest.mark.parametrize("above", [False, True])
+def test_a_position_that_is_written_in_two_ways_is_one(spelled: str, above: bool) -> None:
+    """As many impressions, clicks and clicks above as if all were written alike."""
+    rows, how = with_rows_of_clicks(lists(40)), Reading(clicks_above=above)
+    head = "presentation,query,document,position,click\n"
+    logs = [
+        parse_log(
+            head
+            + "".join(f"{p},{q},{d},{way.format(k) if c else k},{c}\n" for p, q, d, k, c in rows),
+            how=how,
+        )
+        for way in ("{}", spelled)
+    ]
+    assert counts(logs[0]) == counts(logs[1])
+    if above:
+        one, other = (
+            sorted(zip(log.document.tolist(), log.position.tolist(), log.above.tolist(),
+                       log.impressions.tolist(), log.clicks.tolist(), strict=True))
+            for log in logs
+        )  # fmt: skip
+        assert one == other
+    assert int(logs[0].clicks.sum()) == sum(row[4] for row in rows)
+    assert int(logs[1].impressions.sum()) == 120
+
+
+def test_events_whose_positions_are_written_in_two_ways_are_joined() -> None:
+    """A document at ranks 1 and 2 with its click at 2, and a view at rank 1 that is repeated."""
+    head = "presentation,query,document,position,action\n"
+    rows = [("1", "view"), ("2", "view"), ("1.0", "view"), ("2.0", "click")]
+    log = parse_log(head + "".join(f"p,q,a,{k},{what}\n" for k, what in rows))
+    assert log.positions.tolist() == [1, 2]
+    assert log.impressions.tolist() == [1, 1]
+    assert log.clicks.tolist() == [0, 1]
+
+
 @pytest.mark.parametrize("meaning", ["presentation", "serp_id", "page", "request_id"])
 def test_rows_for_views_and_clicks_of_a_presentation_are_one_impression(meaning: str) -> None:
     rows = lists(200)
