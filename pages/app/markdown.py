@@ -179,13 +179,18 @@ A message about a setting names it by the label of its control; it needs no more
 """
 
 
+# Signs that code would show escaped are not among its letters.
+_OPTION = re.compile(rf"(?<![^\s({JOINER}])--[a-z][a-z-]*(?=[\s.,;:)]|$)")
+
+
 def told(message: object) -> str:
     """An error or a sentence of the core in a page's Markdown, with the page's remedy.
 
-    Numbers below 0 get their minus sign, but not in quotation marks, where they are somebody's.
+    Numbers below 0 get their minus sign, and options of commands are set as code, which no line
+    ends in; but not in quotation marks, where they are somebody's.
     """
     words = with_minus(with_remedy(message, CONTROLS)).replace("'−", "'-")
-    return set_formulas(plain(words))
+    return _OPTION.sub(r"`\g<0>`", set_formulas(plain(words)))
 
 
 def show_error(error: object) -> None:

@@ -77,6 +77,20 @@ def test_messages_with_escaped_signs_have_formulas() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("said", "options"),
+    [
+        ("compare has the option --trust-bias.", ["--trust-bias"]),
+        ("--corpus, (--eps-plus) or --eta", ["--corpus", "--eps-plus", "--eta"]),
+        ("'--corpus' is somebody's, as are --a*b, `--a` and --a`; a -- b, a--b", []),
+    ],
+)
+def test_an_option_in_a_message_is_code_unless_it_is_quoted(
+    said: str, options: list[str]
+) -> None:
+    assert re.findall(r"(?<!\\)`([^`]*[^`\\])`", told(said)) == options
+
+
 def test_no_text_of_a_claim_has_a_raw_power() -> None:
     texts = [text for entry in CLAIMS.values() for text in (entry.claim, entry.check)]
     texts += [text for each in READINGS for text in (each.taken, each.other, each.why)]
