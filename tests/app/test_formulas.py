@@ -85,9 +85,7 @@ def test_messages_with_escaped_signs_have_formulas() -> None:
         ("'--corpus' is somebody's, as are --a*b, `--a` and --a`; a -- b, a--b", []),
     ],
 )
-def test_an_option_in_a_message_is_code_unless_it_is_quoted(
-    said: str, options: list[str]
-) -> None:
+def test_an_option_in_a_message_is_code_unless_it_is_quoted(said: str, options: list[str]) -> None:
     assert re.findall(r"(?<!\\)`([^`]*[^`\\])`", told(said)) == options
 
 
