@@ -37,7 +37,7 @@ FULL: tuple[dict[str, Any], ...] = (
     {"users": "trust-steep", "seed": 3, "clicks": 100},
     {"relevant_grade": 4, "eta": 2.0, "assumed_eta": 2.0, "clicks": 100},
 )
-NARROW = (PIXELS["narrow"], (290, 200), (WIDE - 1, PIXELS["wide"][1]))
+NARROW = (PIXELS["narrow"], (221, 205), (290, 200), (WIDE - 1, PIXELS["wide"][1]))
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def test_every_ranker_is_a_mark_or_an_arrow_and_arrows_are_counted(picture: Risk
         assert (beyond > EDGE).all()
         assert np.allclose(arrows[["x", "y"]].abs().max(axis=1), EDGE - MARGIN)
         told = "|".join(rows[(rows["part"] == "count") & (rows["plot"] == plot)]["text"]).split("|")
-        counts = [int(text.split()[1]) for text in told if text.startswith(COUNTED[method])]
+        counts = [int(text.split()[1]) for text in told if text.startswith(COUNTED[plot][method])]
         assert sum(counts) == len(arrows)
 
 
@@ -84,7 +84,7 @@ def boxes(
 def of_words(row: pd.Series) -> tuple[float, float]:
     """Letters are 6.9 pixels wide on average, bold ones 7.8, in the browser; 11 are high."""
     lines = row["text"].split("|")
-    letter = 7.8 if row["part"] == "name" else 6.9
+    letter = 7.8 if row["part"] == "name" or lines[0][0] in "▲●" else 6.9
     return letter * max(map(len, lines)), 17 * len(lines) - 6
 
 
@@ -149,7 +149,7 @@ def test_words_about_arrows_are_in_their_quadrant(picture: RiskPicture) -> None:
         inside = arrows[(np.sign(arrows[["x", "y"]]) == np.sign(count[["x", "y"]])).all(axis=1)]
         for told in count["text"].split("|"):
             name, number = told.split()
-            method = next(key for key, word in COUNTED.items() if word == name)
+            method = next(key for key, word in COUNTED[count["plot"]].items() if word == name)
             assert (inside["method"] == method).sum() == int(number)
     assert "arrow" in str(estimates_figure(picture).spec)
 
