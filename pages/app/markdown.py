@@ -101,8 +101,12 @@ _NUMBERS = re.compile(
 )
 
 
+_GAIN = re.compile(r"(?<![\w$\\])2\\?\^(grade|[gG])\b")
+
+
 def set_formulas(text: str) -> str:
-    """``(1/r)^η``, ``p_r``, ``Y_j`` and powers of numbers in Markdown; all else as it is."""
+    """``(1/r)^η``, ``2^grade``, ``p_r``, ``Y_j``, powers of numbers in Markdown; else as it is."""
+    text = _GAIN.sub(lambda found: rf"$2^{{\mathrm{{{found[1]}}}}}$", text)
     text = _POWER.sub(lambda found: rf"$(1/r)^{{{_LATEX[found[1]]}}}$", text)
     text = _NUMBERS.sub(_power_of_numbers, text)
     return _SYMBOL.sub(r"$\1_\2$", text)

@@ -272,7 +272,7 @@ _TABLES = f"""
   .stMain .stTable :is(td, th) {{ padding-inline: 0.3rem }}
   .stMain [class*="st-key-{SCROLLED}"] :is(td, th) * {{ max-width: none; white-space: nowrap }}
   .stMain [class*="st-key-{SENTENCES}"] td:last-child *,
-  .stMain .st-key-{SCROLLED}-{BY_GRADES} td:first-child * {{ white-space: normal }}
+  .stMain .st-key-{SCROLLED}-{BY_GRADES} td:first-child :not(.katex *) {{ white-space: normal }}
   .stMain [class*="st-key-{SENTENCES}"] td:last-child > * {{ min-width: 16rem }}
 }}
 """

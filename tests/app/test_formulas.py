@@ -57,6 +57,7 @@ def test_a_term_of_a_method_has_the_hue_of_its_marks_and_the_contrast_of_letters
         ("p_r / p_k, Y_j", "$p_r$ / $p_k$, $Y_j$"),
         ("1/p = 10^0.7, (1/10)^0.7", r"1/p = $10^{0.7}$, $(1/10)^{0.7}$"),
         ("rank^(η′ − η), e^4.3", r"$\mathrm{rank}^{\eta' - \eta}$, $e^{4.3}$"),
+        ("(2^grade − 1)/(2\\^G − 1)", r"($2^{\mathrm{grade}}$ − 1)/($2^{\mathrm{G}}$ − 1)"),
         ("9\\^1.5", "9\\^1.5"),
         ("swapped_rank and log_p_x stay", "swapped_rank and log_p_x stay"),
     ],

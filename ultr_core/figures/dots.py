@@ -224,7 +224,8 @@ def _values(
 ) -> dict[str, Any]:
     ink = INKS[theme]
     scale = {"zero": False, "nice": False, "padding": 10, "domain": [0, 1]}
-    x_of = along(alt.X, x_title, scale, {"format": number})
+    lines = x_title.split("\n")
+    x_of = along(alt.X, lines if len(lines) > 1 else x_title, scale, {"format": number})
     level = rows_of("level").mark_tick(thickness=3, size=DASH, opacity=1, color=ink.quiet)
     y = alt.Y("label:N", title=None, scale=_rows(order), axis=None)
     tooltip = tooltips(("label:N", "Row"), ("value:Q", "Value"), *INTERVAL, format=".4f")
@@ -372,7 +373,7 @@ def gate_figure(found: Gate, *, theme: Theme = "light") -> Figure:
         alt_text=with_minus(
             f"Estimated difference in risk {estimate.value:.2f}. {'; '.join(told)}."
         ),
-        x_title="Risk minus that of what users saw, up to its bound (grey ticks: 0)",
+        x_title="Risk minus that of what users saw,\nup to its bound (grey ticks: 0)",
         number=".2~f",
         level=0.0,
         theme=theme,

@@ -39,11 +39,12 @@ EDGE = 4.5
 MARGIN = 0.14  # how far from the edge the arrows sit that point beyond it
 ASIDE = 0.8  # between the arrows of one corner
 
-PIXELS = {"wide": (408, 282), "narrow": (216, 200)}
-"""Width and height of the plot on the first screen at 1280 x 720, and on a phone of 320 pixels."""
+PIXELS = {"wide": (408, 282), "phone": (255, 200), "narrow": (216, 200)}
+"""Width and height of the plot on the first screen at 1280 x 720, and on phones of 360 pixels and
+of 320."""
 
-WIDE = 380
-"""Width in pixels from which a plot has the words of the wide one."""
+WIDE, PHONE = 380, 255
+"""Widths in pixels from which a plot has the words of the wide one, and of that of a phone."""
 
 DOT, ARROW = 70, 260  # square pixels of a mark, and of an arrow: its head is as wide as a mark
 MARK = (11.0, 11.0)  # width and height of a mark in pixels, of an arrow upwards, of an interval
@@ -67,7 +68,7 @@ NAMED = ("skyline", "halfway", "worse ranker")
 METHODS = ("naive", "propensity")
 COUNTED = {
     "wide": {"naive": "naive", "propensity": "weighted"},
-    "narrow": {"naive": "▲", "propensity": "●"},
+    **{plot: {"naive": "▲", "propensity": "●"} for plot in ("phone", "narrow")},
 }
 """What counts are of, by plot and method: words, or the signs of its marks where there is little
 room."""
@@ -344,8 +345,9 @@ def _shades() -> Iterator[dict[str, Any]]:
 def _words(slope: float, right: bool, room: Room, wide: bool) -> Iterator[dict[str, Any]]:
     """What the quadrants and the line are; a narrow plot may have each in narrower lines."""
     said = f"ε₊ − ε₋ = {slope:.2g}"
-    line = (f"line: slope|{said}",) if right else (f"if η′ = η: line|of slope {said}",)
-    better, worse = ("better,|called worse",), ("worse,|called better",)
+    line: tuple[str, ...] = (f"line: slope|{said}" if right else f"if η′ = η: line|of slope {said}",)
+    better: tuple[str, ...] = ("better,|called worse",)
+    worse: tuple[str, ...] = ("worse,|called better",)
     if not wide:
         line = (f"slope|{said}" if right else f"if η′ = η: slope|{said}",)
         better, worse = (*better, "better,|called|worse"), (*worse, "worse,|called|better")
@@ -387,7 +389,7 @@ def _template(relative: bool, right: bool, theme: Theme) -> dict[str, Any]:
         format=".2f",
     )
 
-    on_this = f"datum.plot == (width < {WIDE} ? 'narrow' : 'wide')"
+    on_this = f"datum.plot == (width < {PHONE} ? 'narrow' : width < {WIDE} ? 'phone' : 'wide')"
     words = alt.Chart().transform_filter(
         f"(datum.part == 'count' || datum.part == 'words') && {on_this}"
     )

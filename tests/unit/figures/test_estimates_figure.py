@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from ultr_core.figures import estimates_figure
-from ultr_core.figures.estimates import COUNTED, EDGE, MARGIN, METHODS, PIXELS, WIDE
+from ultr_core.figures.estimates import COUNTED, EDGE, MARGIN, METHODS, PHONE, PIXELS, WIDE
 from ultr_core.lab import Lab, RiskPicture, named_rankers
 from ultr_core.settings import Settings
 
@@ -37,7 +37,10 @@ FULL: tuple[dict[str, Any], ...] = (
     {"users": "trust-steep", "seed": 3, "clicks": 100},
     {"relevant_grade": 4, "eta": 2.0, "assumed_eta": 2.0, "clicks": 100},
 )
-NARROW = (PIXELS["narrow"], (221, 205), (290, 200), (WIDE - 1, PIXELS["wide"][1]))
+NARROW = {
+    "narrow": (PIXELS["narrow"], (221, 205), (PHONE - 1, 200)),
+    "phone": (PIXELS["phone"], (290, 200), (WIDE - 1, PIXELS["wide"][1])),
+}
 
 
 @pytest.fixture(scope="module")
@@ -131,13 +134,14 @@ def test_words_of_a_phone_cover_no_others_and_the_counts_are_there(lab: Lab, cha
     picture = lab.at(Settings(**changes)).first_picture()
     rows = estimates_figure(picture, belief_is_right=False).rows
     counts = rows[rows["part"] == "count"]
-    assert sorted(counts["plot"]) == sorted([*PIXELS] * (len(counts) // 2))
-    drawn = rows[rows["part"].isin(WORDS) & (rows["plot"] == "narrow")]
-    assert len(drawn) > counts["plot"].eq("narrow").sum() + 1
-    for plot in NARROW:
-        words = boxes(drawn, of_words, plot)
-        assert on_each_other(words, words) == []
-        assert beyond(words, plot) == []
+    assert sorted(counts["plot"]) == sorted([*PIXELS] * (len(counts) // len(PIXELS)))
+    for name, plots in NARROW.items():
+        drawn = rows[rows["part"].isin(WORDS) & (rows["plot"] == name)]
+        assert len(drawn) > counts["plot"].eq(name).sum() + 1
+        for plot in plots:
+            words = boxes(drawn, of_words, plot)
+            assert on_each_other(words, words) == []
+            assert beyond(words, plot) == []
     wide = boxes(rows[rows["part"].isin(WORDS) & (rows["plot"] == "wide")], of_words)
     assert on_each_other(wide, wide) == []
 
@@ -173,7 +177,7 @@ def test_three_rankers_are_named_on_both_sides_of_production(picture: RiskPictur
     assert picture.kinds[skyline] == "skyline"
     assert true[skyline] < true[halfway] < 0 < true[worse] < EDGE
     rows = estimates_figure(picture).rows
-    parts = list(rows[rows["plot"] != "narrow"]["part"])
+    parts = list(rows[~rows["plot"].isin(NARROW)]["part"])
     assert 1 <= parts.count("name") <= 3
     assert parts.count("interval") >= parts.count("name")
 
