@@ -345,7 +345,7 @@ def _shades() -> Iterator[dict[str, Any]]:
 def _words(slope: float, right: bool, room: Room, wide: bool) -> Iterator[dict[str, Any]]:
     """What the quadrants and the line are; a narrow plot may have each in narrower lines."""
     said = f"ε₊ − ε₋ = {slope:.2g}"
-    line: tuple[str, ...] = (f"line: slope|{said}" if right else f"if η′ = η: line|of slope {said}",)
+    line: tuple[str, ...] = (f"{'line: slope|' if right else 'if η′ = η: line|of slope '}{said}",)
     better: tuple[str, ...] = ("better,|called worse",)
     worse: tuple[str, ...] = ("worse,|called better",)
     if not wide:
