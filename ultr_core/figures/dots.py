@@ -26,7 +26,7 @@ from ultr_core.figures.layers import (
     tooltips,
     with_domains,
 )
-from ultr_core.figures.style import INKS, METHOD_STYLES, NEUTRAL_STYLES, Ink, Theme
+from ultr_core.figures.style import FONT_SIZE, INKS, METHOD_STYLES, NEUTRAL_STYLES, Ink, Theme
 from ultr_core.lab import METHODS, Comparison
 from ultr_core.lab.live import PAPER_RESULTS, LiveResult
 from ultr_core.lab.methods import method_of
@@ -225,7 +225,10 @@ def _values(
     ink = INKS[theme]
     scale = {"zero": False, "nice": False, "padding": 10, "domain": [0, 1]}
     lines = x_title.split("\n")
-    x_of = along(alt.X, lines if len(lines) > 1 else x_title, scale, {"format": number})
+    # A phone has the whole title, smaller: a letter is less than 0.45 times as wide as it is large.
+    smaller = alt.ExprRef(f"min({FONT_SIZE}, width / {0.45 * max(map(len, lines)):.3g})")
+    titled = {"format": number, "titleFontSize": smaller}
+    x_of = along(alt.X, lines if len(lines) > 1 else x_title, scale, titled)
     level = rows_of("level").mark_tick(thickness=3, size=DASH, opacity=1, color=ink.quiet)
     y = alt.Y("label:N", title=None, scale=_rows(order), axis=None)
     tooltip = tooltips(("label:N", "Row"), ("value:Q", "Value"), *INTERVAL, format=".4f")
