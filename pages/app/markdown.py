@@ -101,8 +101,12 @@ _NUMBERS = re.compile(
 )
 
 
+_GAIN = re.compile(r"(?<![\w$\\])2\\?\^(grade|[gG])\b")
+
+
 def set_formulas(text: str) -> str:
-    """``(1/r)^η``, ``p_r``, ``Y_j`` and powers of numbers in Markdown; all else as it is."""
+    """``(1/r)^η``, ``2^grade``, ``p_r``, ``Y_j``, powers of numbers in Markdown; else as it is."""
+    text = _GAIN.sub(lambda found: rf"$2^{{\mathrm{{{found[1]}}}}}$", text)
     text = _POWER.sub(lambda found: rf"$(1/r)^{{{_LATEX[found[1]]}}}$", text)
     text = _NUMBERS.sub(_power_of_numbers, text)
     return _SYMBOL.sub(r"$\1_\2$", text)
@@ -179,13 +183,18 @@ A message about a setting names it by the label of its control; it needs no more
 """
 
 
+# Signs that code would show escaped are not among its letters.
+_OPTION = re.compile(rf"(?<![^\s({JOINER}])--[a-z][a-z-]*(?=[\s.,;:)]|$)")
+
+
 def told(message: object) -> str:
     """An error or a sentence of the core in a page's Markdown, with the page's remedy.
 
-    Numbers below 0 get their minus sign, but not in quotation marks, where they are somebody's.
+    Numbers below 0 get their minus sign, and options of commands are set as code, which no line
+    ends in; but not in quotation marks, where they are somebody's.
     """
     words = with_minus(with_remedy(message, CONTROLS)).replace("'−", "'-")
-    return set_formulas(plain(words))
+    return _OPTION.sub(r"`\g<0>`", set_formulas(plain(words)))
 
 
 def show_error(error: object) -> None:

@@ -106,8 +106,12 @@ _HISTORY = """
   position: absolute; right: 0; top: 2.4rem; width: max(100%, 20rem) }
 @media (max-width: 640px) { .st-key-more-settings > * > details > :not(summary)
   { left: 0; right: auto } }
-@media (max-width: 347px) { .st-key-more-settings > * > details > :not(summary)
-  { left: auto; right: 0; width: calc(100vw - 2rem) } }
+@media (max-width: 347px) {
+  .st-key-more-settings > * > details > :not(summary)
+    { left: auto; right: 0; width: calc(100vw - 2rem) }
+  .st-key-main-controls > :is(:has(> .st-key-more-controls), :has(> .st-key-history))
+    { max-width: none }
+}
 """
 """Buttons of the row of controls, as signs; their words are for who hears the page.
 
@@ -268,7 +272,7 @@ _TABLES = f"""
   .stMain .stTable :is(td, th) {{ padding-inline: 0.3rem }}
   .stMain [class*="st-key-{SCROLLED}"] :is(td, th) * {{ max-width: none; white-space: nowrap }}
   .stMain [class*="st-key-{SENTENCES}"] td:last-child *,
-  .stMain .st-key-{SCROLLED}-{BY_GRADES} td:first-child * {{ white-space: normal }}
+  .stMain .st-key-{SCROLLED}-{BY_GRADES} td:first-child :not(.katex *) {{ white-space: normal }}
   .stMain [class*="st-key-{SENTENCES}"] td:last-child > * {{ min-width: 16rem }}
 }}
 """

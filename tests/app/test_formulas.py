@@ -57,6 +57,7 @@ def test_a_term_of_a_method_has_the_hue_of_its_marks_and_the_contrast_of_letters
         ("p_r / p_k, Y_j", "$p_r$ / $p_k$, $Y_j$"),
         ("1/p = 10^0.7, (1/10)^0.7", r"1/p = $10^{0.7}$, $(1/10)^{0.7}$"),
         ("rank^(η′ − η), e^4.3", r"$\mathrm{rank}^{\eta' - \eta}$, $e^{4.3}$"),
+        ("(2^grade − 1)/(2\\^G − 1)", r"($2^{\mathrm{grade}}$ − 1)/($2^{\mathrm{G}}$ − 1)"),
         ("9\\^1.5", "9\\^1.5"),
         ("swapped_rank and log_p_x stay", "swapped_rank and log_p_x stay"),
     ],
@@ -75,6 +76,18 @@ def test_messages_with_escaped_signs_have_formulas() -> None:
     assert told("Fitted power law: p = (1/r)^η with η = 0.7.") == (
         r"Fitted power law: p = $(1/r)^{\eta}$ with η = 0.7."
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "options"),
+    [
+        ("compare has the option --trust-bias.", ["--trust-bias"]),
+        ("--corpus, (--eps-plus) or --eta", ["--corpus", "--eps-plus", "--eta"]),
+        ("'--corpus' is somebody's, as are --a*b, `--a` and --a`; a -- b, a--b", []),
+    ],
+)
+def test_an_option_in_a_message_is_code_unless_it_is_quoted(said: str, options: list[str]) -> None:
+    assert re.findall(r"(?<!\\)`([^`]*[^`\\])`", told(said)) == options
 
 
 def test_no_text_of_a_claim_has_a_raw_power() -> None:

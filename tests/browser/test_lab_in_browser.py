@@ -200,7 +200,7 @@ def test_words_of_full_pictures_have_room_on_narrow_phones(
     open_page: OpenPage, address: str, link: str
 ) -> None:
     page = opened(open_page, f"{address}{link}&draws=1", width=360, height=780)
-    for width in (360, 375):
+    for width in (320, 360, 375):
         assert crowded_at(page, width, 780) == []
 
 

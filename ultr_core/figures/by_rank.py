@@ -28,7 +28,7 @@ from ultr_core.figures.layers import (
     tooltips,
     with_domains,
 )
-from ultr_core.figures.style import INKS, METHOD_STYLES, Ink, Theme
+from ultr_core.figures.style import FONT_SIZE, INKS, METHOD_STYLES, Ink, Theme
 from ultr_core.lab import assumed_curve, true_curve
 from ultr_core.lab.live import LiveResult
 from ultr_core.lab.propensity_study import MethodResult
@@ -130,7 +130,11 @@ def _examination(
         alt.X,
         "Rank r at which a document was shown",
         {"domain": [1, last_rank], "nice": False},
-        {"values": [1, *range(4, last_rank + 1, 4)], "grid": False},
+        {
+            "values": [1, *range(4, last_rank + 1, 4)],
+            "grid": False,
+            "titleFontSize": alt.ExprRef(f"min({FONT_SIZE}, width / 15)"),  # whole on a phone
+        },
     )("rank")
     if quantity == "weight":
         y = along(
@@ -154,6 +158,7 @@ def _examination(
     tooltip = tooltips(
         ("rank:Q", "Rank"), ("users:Q", "Users", ".3f"), ("learner:Q", "Learner assumes", ".3f")
     )
+    first = "min(0, width - 262)"  # from the left, so that a phone has all three
     layers = [
         curve.mark_line(**users).encode(x=x, y=y("users")),
         curve.mark_line(**learner).encode(x=x, y=y("learner")),
@@ -161,9 +166,9 @@ def _examination(
             x=x, y=y("learner"), tooltip=tooltip
         ),
         live.mark_line(**supposed).encode(x=x, y=y("hypothetical")),
-        *key_line(once, "users", ink, left=0, y=-20, **users, **whole),
-        *key_line(once, "learner", ink, left=84, y=-20, **learner),
-        *key_line(once, "what if", ink, left=178, y=-20, **supposed, **whole),
+        *key_line(once, "users", ink, left=first, y=-20, **users, **whole),
+        *key_line(once, "learner", ink, left=f"{first} + 84", y=-20, **learner),
+        *key_line(once, "what if", ink, left=f"{first} + 178", y=-20, **supposed, **whole),
         once.transform_calculate(
             text="'what if: weight of a click|' + format(pow(10, what_if), ',.1f')"
             " + ' at rank 10, '"

@@ -26,7 +26,7 @@ from ultr_core.figures.layers import (
     tooltips,
     with_domains,
 )
-from ultr_core.figures.style import INKS, METHOD_STYLES, NEUTRAL_STYLES, Ink, Theme
+from ultr_core.figures.style import FONT_SIZE, INKS, METHOD_STYLES, NEUTRAL_STYLES, Ink, Theme
 from ultr_core.lab import METHODS, Comparison
 from ultr_core.lab.live import PAPER_RESULTS, LiveResult
 from ultr_core.lab.methods import method_of
@@ -224,7 +224,11 @@ def _values(
 ) -> dict[str, Any]:
     ink = INKS[theme]
     scale = {"zero": False, "nice": False, "padding": 10, "domain": [0, 1]}
-    x_of = along(alt.X, x_title, scale, {"format": number})
+    lines = x_title.split("\n")
+    # A phone has the whole title, smaller: a letter is less than 0.45 times as wide as it is large.
+    smaller = alt.ExprRef(f"min({FONT_SIZE}, width / {0.45 * max(map(len, lines)):.3g})")
+    titled = {"format": number, "titleFontSize": smaller}
+    x_of = along(alt.X, lines if len(lines) > 1 else x_title, scale, titled)
     level = rows_of("level").mark_tick(thickness=3, size=DASH, opacity=1, color=ink.quiet)
     y = alt.Y("label:N", title=None, scale=_rows(order), axis=None)
     tooltip = tooltips(("label:N", "Row"), ("value:Q", "Value"), *INTERVAL, format=".4f")
@@ -372,7 +376,7 @@ def gate_figure(found: Gate, *, theme: Theme = "light") -> Figure:
         alt_text=with_minus(
             f"Estimated difference in risk {estimate.value:.2f}. {'; '.join(told)}."
         ),
-        x_title="Risk minus that of what users saw, up to its bound (grey ticks: 0)",
+        x_title="Risk minus that of what users saw,\nup to its bound (grey ticks: 0)",
         number=".2~f",
         level=0.0,
         theme=theme,

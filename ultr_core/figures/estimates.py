@@ -39,11 +39,12 @@ EDGE = 4.5
 MARGIN = 0.14  # how far from the edge the arrows sit that point beyond it
 ASIDE = 0.8  # between the arrows of one corner
 
-PIXELS = {"wide": (408, 282), "narrow": (240, 200)}
-"""Width and height of the plot on the first screen at 1280 x 720, and on a phone of 360 pixels."""
+PIXELS = {"wide": (408, 282), "phone": (255, 200), "narrow": (216, 200)}
+"""Width and height of the plot on the first screen at 1280 x 720, and on phones of 360 pixels and
+of 320."""
 
-WIDE = 380
-"""Width in pixels from which a plot has the words of the wide one."""
+WIDE, PHONE = 380, 255
+"""Widths in pixels from which a plot has the words of the wide one, and of that of a phone."""
 
 DOT, ARROW = 70, 260  # square pixels of a mark, and of an arrow: its head is as wide as a mark
 MARK = (11.0, 11.0)  # width and height of a mark in pixels, of an arrow upwards, of an interval
@@ -55,12 +56,22 @@ LETTERS = 20.0
 """How many times as wide as its letters are large the plot has to be for the title below it."""
 LEADER = 14.0
 """Pixels between a mark and its name from which a line connects them."""
+GAP = 6.0
+"""Pixels above and below the words about the line, so that they do not read on into others."""
+KEYS = (150.0, 106.0, 135.0)
+"""Pixels from the left end of the plot to the second key above it and, at the least, from that key
+to the plot's right end and from the first key to the second."""
 LONGEST = 60.0
 """Pixels between a mark and its name from which a narrow plot leaves the name out."""
 
 NAMED = ("skyline", "halfway", "worse ranker")
 METHODS = ("naive", "propensity")
-COUNTED = {"naive": "naive", "propensity": "weighted"}
+COUNTED = {
+    "wide": {"naive": "naive", "propensity": "weighted"},
+    **{plot: {"naive": "▲", "propensity": "●"} for plot in ("phone", "narrow")},
+}
+"""What counts are of, by plot and method: words, or the signs of its marks where there is little
+room."""
 COLUMNS = (
     "part", "method", "look", "label", "x", "y", "x2", "y2", "low", "high", "true_risk", "estimate",
     "expected", "angle", "text", "across", "up", "plot",
@@ -79,7 +90,8 @@ def estimates_figure(
     Relative: both risks minus those of the production ranker, on axes from -4.5 to 4.5. A ranker in
     a shaded quadrant is estimated to be worse than production although it is better, or vice versa.
     A mark outside the axes becomes an arrow at the edge, labelled with its numbers. Words have
-    places of their own on the plot of a phone, where those without room are left out. If the
+    places of their own on the plot of a phone; names and words about the line that would cover
+    something there are left out. If the
     propensities are correct, the weighted marks are expected to lie on the line of slope
     eps_plus - eps_minus (section 5.2); ``belief_is_right`` says whether they are. Absolute: the
     risks of all rankers, on axes that contain them.
@@ -94,8 +106,8 @@ def estimates_figure(
         for plot, pixels in PIXELS.items():
             room = _room(drawn, picture.slope, pixels)
             words = chain(
-                _counts(beyond, room),
-                _words(picture.slope, belief_is_right, room),
+                _counts(beyond, room, plot),
+                _words(picture.slope, belief_is_right, room, plot == "wide"),
                 _names(named, room, plot == "wide"),
             )
             rows += ({**row, "plot": plot} for row in words)
@@ -224,23 +236,40 @@ def _beyond(rows: list[dict[str, Any]]) -> dict[tuple[bool, bool], list[dict[str
 
 
 def _counts(
-    quadrants: dict[tuple[bool, bool], list[dict[str, Any]]], room: Room
+    quadrants: dict[tuple[bool, bool], list[dict[str, Any]]], room: Room, plot: str
 ) -> Iterator[dict[str, Any]]:
     """The number of marks of each method beyond the axes in each quadrant."""
+    of = COUNTED[plot]
     for (right, above), beyond in quadrants.items():
         counts = Counter(row["method"] for row in beyond)
-        text = "|".join(f"{COUNTED[key]} +{counts[key]}" for key in METHODS if counts[key])
+        text = "|".join(f"{of[key]} +{counts[key]}" for key in METHODS if counts[key])
         near = [(row["x"], row["y"]) for row in beyond]
-        yield from _placed_words("count", text, room, near, (_half(right), _half(above)))
+        yield from _placed_words("count", (text,), room, near, (_half(right), _half(above)))
 
 
 def _placed_words(
-    part: str, text: str, room: Room, near: list[tuple[float, float]], within: Ends | None
+    part: str,
+    texts: tuple[str, ...],
+    room: Room,
+    near: list[tuple[float, float]],
+    within: Ends | None,
+    *,
+    gap: float = 0.0,
+    needed: bool = True,
 ) -> Iterator[dict[str, Any]]:
+    """The first of the texts that covers nothing; the very first if none does but it is needed.
+
+    gap: pixels to what is above and below, if there is room for them.
+    """
     larger = LARGER if room.width >= WIDE else 1.0
-    at = room.place(_in_words(text), near, within=within, larger=larger)
-    if at is not None:
-        yield {"part": part, "x": at[0], "y": at[1], "text": text}
+    free = [(text, side, False) for text in texts for side in sorted({gap, 0.0}, reverse=True)]
+    for text, side, covering in free + [(texts[0], 0.0, True)] * needed:
+        width, height = _in_words(text, BOLD if part == "count" and larger == 1 else LETTER)
+        size = width, height + 2 * side
+        at = room.place(size, near, within=within, larger=larger, covering=covering)
+        if at is not None:
+            yield {"part": part, "x": at[0], "y": at[1], "text": text}
+            return
 
 
 def _half(positive: bool) -> tuple[float, float]:
@@ -287,7 +316,7 @@ def _names(
         if wide:  # also inside the narrowest plot that is wide
             left = at[0] - (at[0] + EDGE) * WIDE / room.width
             within = (left, left + 2 * EDGE * WIDE / room.width), (-EDGE, EDGE)
-        place = room.place(size, [at], within=within, larger=1.0)
+        place = room.place(size, [at], within=within, larger=1.0, covering=wide)
         if place is None:
             continue
         mark, middle = room.pixels([at, place])
@@ -313,17 +342,19 @@ def _shades() -> Iterator[dict[str, Any]]:
     yield {"part": "shade", "x": 0.0, "x2": EDGE, "y": -EDGE, "y2": 0.0}
 
 
-def _words(slope: float, right: bool, room: Room) -> Iterator[dict[str, Any]]:
-    """What the quadrants and the line are."""
+def _words(slope: float, right: bool, room: Room, wide: bool) -> Iterator[dict[str, Any]]:
+    """What the quadrants and the line are; a narrow plot may have each in narrower lines."""
     said = f"ε₊ − ε₋ = {slope:.2g}"
-    line = f"line: slope|{said}" if right else f"if η′ = η: line|of slope {said}"
+    line: tuple[str, ...] = (f"{'line: slope|' if right else 'if η′ = η: line|of slope '}{said}",)
+    better: tuple[str, ...] = ("better,|called worse",)
+    worse: tuple[str, ...] = ("worse,|called better",)
+    if not wide:
+        line = (f"slope|{said}" if right else f"if η′ = η: slope|{said}",)
+        better, worse = (*better, "better,|called|worse"), (*worse, "worse,|called|better")
     above, below = (_half(False), _half(True)), (_half(True), _half(False))
-    for text, at, within in (
-        ("better,|called worse", (-3.2, EDGE - 1.2), above),
-        ("worse,|called better", (3.2, -EDGE + 1.2), below),
-        (line, (3.0, -1.2), None),
-    ):
-        yield from _placed_words("words", text, room, [at], within)
+    yield from _placed_words("words", better, room, [(-3.2, EDGE - 1.2)], above)
+    yield from _placed_words("words", worse, room, [(3.2, -EDGE + 1.2)], below)
+    yield from _placed_words("words", line, room, [(3.0, -1.2)], None, gap=GAP, needed=wide)
 
 
 def _law(
@@ -358,7 +389,7 @@ def _template(relative: bool, right: bool, theme: Theme) -> dict[str, Any]:
         format=".2f",
     )
 
-    on_this = f"datum.plot == (width < {WIDE} ? 'narrow' : 'wide')"
+    on_this = f"datum.plot == (width < {PHONE} ? 'narrow' : width < {WIDE} ? 'phone' : 'wide')"
     words = alt.Chart().transform_filter(
         f"(datum.part == 'count' || datum.part == 'words') && {on_this}"
     )
@@ -392,13 +423,14 @@ def _template(relative: bool, right: bool, theme: Theme) -> dict[str, Any]:
         ),
         *readable_text(
             words.encode(x=x, y=y), ink, "text:N", halo=3, **middle, lineBreak="|",
-            dy=alt.ExprRef(f"indexof(datum.text, '|') < 0 ? 0 : {-LINE / 2}"),
+            dy=alt.ExprRef(f"(1 - length(split(datum.text, '|'))) * {LINE / 2}"),
         ),
     ]  # fmt: skip
-    left = 0.0
-    for method, said in (("naive", "naive: counts 1"), ("propensity", "weighted: 1/p")):
+    second, to_the_end, apart = KEYS
+    left = (f"min(0, width - {to_the_end + apart})", f"min({second}, width - {to_the_end})")
+    named = (("naive", "naive: counts 1"), ("propensity", "weighted: 1/p"))
+    for (method, said), at in zip(named, left, strict=True):
         style = METHOD_STYLES[method]
         look: Mark = {"color": style.color, "shape": style.shape, "filled": True, "size": 110}
-        layers += key_point(once, said, ink, at=left + 6, y=-16, opacity=1, **look)
-        left += 150
+        layers += key_point(once, said, ink, at=f"{at} + 6", y=-16, opacity=1, **look)
     return bare_spec(layers, ink)

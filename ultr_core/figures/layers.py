@@ -133,26 +133,49 @@ def readable_text(
 
 
 def key_line(
-    once: alt.Chart, name: str, ink: Ink, *, left: float, y: float, length: float = 26, **mark: Any
+    once: alt.Chart,
+    name: str,
+    ink: Ink,
+    *,
+    left: float | str,
+    y: float,
+    length: float = 26,
+    **mark: Any,
 ) -> list[alt.Chart]:
     """A line of this look with its name, above the plot, where no curve can run through it.
 
-    once: a chart of one row. left, y: pixels from the upper left corner of the plot.
+    once: a chart of one row. left, y: pixels from the upper left corner of the plot; left may be an
+    expression for them, such as of the plot's width.
     """
-    ends = {"x": alt.value(left), "x2": alt.value(left + length)}
+    ends = {"x": _pixels(left), "x2": _pixels(_after(left, length))}
     line = once.mark_rule(**mark).encode(**ends, y=alt.value(y))
-    return [line, _key_name(once, name, ink, left + length + 7, y)]
+    return [line, _key_name(once, name, ink, _after(left, length + 7), y)]
 
 
 def key_point(
-    once: alt.Chart, name: str, ink: Ink, *, at: float, y: float, room: float = 12, **mark: Any
+    once: alt.Chart,
+    name: str,
+    ink: Ink,
+    *,
+    at: float | str,
+    y: float,
+    room: float = 12,
+    **mark: Any,
 ) -> list[alt.Chart]:
     """A point of this look at ``at``, with its name after ``room`` pixels; as `key_line`."""
-    point = once.mark_point(**mark).encode(x=alt.value(at), y=alt.value(y))
-    return [point, _key_name(once, name, ink, at + room, y)]
+    point = once.mark_point(**mark).encode(x=_pixels(at), y=alt.value(y))
+    return [point, _key_name(once, name, ink, _after(at, room), y)]
 
 
-def _key_name(once: alt.Chart, name: str, ink: Ink, x: float, y: float) -> alt.Chart:
+def _key_name(once: alt.Chart, name: str, ink: Ink, x: float | str, y: float) -> alt.Chart:
     text = once.mark_text(align="left", color=ink.text)
-    placed: alt.Chart = text.encode(x=alt.value(x), y=alt.value(y), text=alt.value(name))
+    placed: alt.Chart = text.encode(x=_pixels(x), y=alt.value(y), text=alt.value(name))
     return placed
+
+
+def _after(x: float | str, pixels: float) -> float | str:
+    return f"{x} + {pixels}" if isinstance(x, str) else x + pixels
+
+
+def _pixels(x: float | str) -> Any:
+    return alt.value(alt.ExprRef(x) if isinstance(x, str) else x)

@@ -18,6 +18,7 @@ from ultr_core.figures.end_labels import end_of_axis, name_layers, name_row, pla
 from ultr_core.figures.figure import Figure
 from ultr_core.figures.layers import (
     INTERVAL,
+    Mark,
     along,
     bare_spec,
     by_method,
@@ -79,12 +80,12 @@ def _settling(theme: Theme) -> dict[str, Any]:
     x = along(alt.X, "Users so far (log scale)", _LOG, _LOG_X)("users")
     y = along(alt.Y, "Estimate", {"nice": False, "zero": False})
     path = rows_of("path")
+    expected: Mark = {"color": ink.text, "strokeWidth": 2.5}
+    claimed: Mark = {**expected, "color": METHOD_STYLES["naive"].color, "strokeDash": [7, 5]}
     layers = [
         path.mark_area(color=blue, opacity=0.22, clip=True).encode(x=x, y=y("low"), y2="high:Q"),
-        rows_of("expected").mark_rule(color=ink.text, strokeWidth=2.5).encode(y=y("level")),
-        rows_of("claimed")
-        .mark_rule(color=METHOD_STYLES["naive"].color, strokeWidth=2.5, strokeDash=[7, 5])
-        .encode(y=y("level")),
+        rows_of("expected").mark_rule(**expected).encode(y=y("level")),
+        rows_of("claimed").mark_rule(**claimed).encode(y=y("level")),
         path.mark_line(color=blue, strokeWidth=3, clip=True).encode(
             x=x,
             y=y("mean"),
@@ -93,10 +94,12 @@ def _settling(theme: Theme) -> dict[str, Any]:
             ),
         ),
     ]
-    for part in ("expected", "claimed"):
-        named = rows_of(part).encode(x=alt.value("width"), y=y("level"))
+    # Their names are above the plot, where the average does not cross them.
+    for part, up, look in (("expected", 14, expected), ("claimed", 34, claimed)):
+        at = rows_of(part).encode(y=alt.value(-up))
         layers += [
-            layer.encode(x=alt.value(12)) for layer in readable_text(named, ink, "name:N", dy=-12)
+            at.mark_rule(**look).encode(x=alt.value(0), x2=alt.value(26)),
+            at.mark_text(align="left", color=ink.text).encode(x=alt.value(33), text="name:N"),
         ]
     return bare_spec(layers, ink)
 

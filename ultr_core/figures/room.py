@@ -74,12 +74,14 @@ class Room:
         *,
         within: Ends | None = None,
         larger: float = LARGER,
+        covering: bool = True,
     ) -> tuple[float, float] | None:
         """Take the free place for words that is closest to one of the points ``near`` [k x 2].
 
         size: width and height of the words in pixels. within: the part of the plot that they may
         be in, also where they are ``larger`` times as large, if possible without covering more.
-        Where no place is free, the words cover as little as possible, but never other words.
+        Where no place is free, the words cover as little as possible, but never other words; or
+        have no place, if they are not to be ``covering`` anything.
         Returns the middle of the words on the axes; None where they have no place.
         """
         low, high = self.pixels(np.transpose(within or ((-self._edge, self._edge),) * 2))
@@ -100,7 +102,8 @@ class Room:
         if larger > 1:
             cost += TIGHT * (self._covered(sums, xs, ys, (larger * size[0], larger * size[1])) > 0)
         across, up = np.unravel_index(np.argmin(cost), cost.shape)
-        if covered[across, up] * (size[0] * size[1]) >= WORDS * CELL**2:
+        most = WORDS if covering else 1
+        if covered[across, up] * (size[0] * size[1]) >= most * CELL**2:
             return None
         found = self.on_axes((xs[across], ys[up]))
         self.take([found], size, words=True)

@@ -80,7 +80,7 @@ function drawUsers(state) {
   const doc = 24 * u, curve = Math.max(0.36 * width, doc + 80 * u + 14), naive = 0.8 * width, weighted = width - 2;
   const room = naive - curve - 50 * u, top = 40 * u, row = (height - top) / LIST, middle = (r) => top + row * (r + 0.5);
   const head = (x, text, anchor = "start") => element(svg, "text", { x, y: 14 * u, "text-anchor": anchor }, text);
-  head(doc, "result"); head(curve, "looked at: p");
+  head(doc, "result"); head(curve, room > 60 * u ? "looked at: p" : "seen: p");
   head(naive, "clicks", "end"); head(weighted, "× 1/p", "end");
   element(svg, "path", { d: `M${naive - 12},${32 * u}l5-9l5 9z`, fill: COLORS.naive });
   element(svg, "circle", { cx: weighted - 7, cy: 32 * u - 5, r: 5, fill: COLORS.weighted });
@@ -93,12 +93,15 @@ function drawUsers(state) {
     if (seen) element(svg, "rect", { ...box, class: "seen" });
     element(svg, "text", { x: doc + 8, y: y + 5 }, relevant ? "★ relevant" : "");
     element(svg, "rect", { x: curve, y: y - 4, width: Math.max(1, room * p[r]), height: 8, class: "p" });
+    const sum = Math.round(clicks[r] / q[r]).toLocaleString("en");
     if (last[r]?.clicked && r <= state.at) {
       element(svg, "path", { d: `M${curve - 19},${y + 4.5}l5-9l5 9z`, fill: COLORS.naive });
-      element(svg, "text", { x: weighted - 34 * u, y: y + 5, "text-anchor": "end", class: "plus" }, `+${+(1 / q[r]).toPrecision(2)}`);
+      const plus = `+${+(1 / q[r]).toPrecision(2)}`, end = weighted - Math.max(34, 7 * sum.length + 3) * u;
+      if (end - 6.5 * u * plus.length > naive + 3) // there is room between the numbers
+        element(svg, "text", { x: end, y: y + 5, "text-anchor": "end", class: "plus" }, plus);
     }
     element(svg, "text", { x: naive, y: y + 5, "text-anchor": "end" }, clicks[r]);
-    element(svg, "text", { x: weighted, y: y + 5, "text-anchor": "end" }, Math.round(clicks[r] / q[r]).toLocaleString("en"));
+    element(svg, "text", { x: weighted, y: y + 5, "text-anchor": "end" }, sum);
   });
   const line = ranks.map((_, r) => `${curve + room * Math.min(1, q[r])},${middle(r)}`).join(" ");
   element(svg, "polyline", { points: line, class: "q", stroke: COLORS.weighted });

@@ -13,7 +13,7 @@ from pages.app import lecture
 from pages.app.context import PageContext, require_lab
 from pages.app.field_control import control
 from pages.app.frame import show_figure
-from pages.app.markdown import show_error, show_note, told
+from pages.app.markdown import show_error, show_note, told, whole_equations
 from pages.app.steps import Step, set_controls, show_steps
 from ultr_core.errors import InputError
 from ultr_core.figures import live_curve_figure, win_share_figure
@@ -169,15 +169,17 @@ def _sign_test_section() -> None:
         f"needed for 80%: {traffic}. The paper's table, 87 / 48 / 83 and 95 / 60 / 102, gives "
         "p = 0.0009995 and 0.006133."
     )
-    st.markdown(words)
+    st.markdown(whole_equations(words))
 
 
 def _demonstration_section() -> None:
     st.subheader("How interleaving itself can go wrong")
     a, b = ("\N{NO-BREAK SPACE}".join(documents) for documents in ("abc", "bca"))
     st.markdown(
-        f"Two rankings of three documents, **A = {a}** and **B = {b}**. Every coin toss and "
-        "every click is enumerated, so the results are exact."
+        whole_equations(
+            f"Two rankings of three documents, **A = {a}** and **B = {b}**. Every coin toss and "
+            "every click is enumerated, so the results are exact."
+        )
     )
     users = {
         "clicks one document at random": one_random_click,

@@ -202,10 +202,10 @@ def _details(name: str, result: StudyResult | None) -> None:
     if name == TOWERS:
         st.table(linked_rows(), alt="Groups of linked ranks, and what clicks leave undetermined")
         st.table(tower_rows(), alt="Position tower at the last rank by form and logger")
-        st.markdown(how_linked())
+        st.markdown(whole_equations(how_linked()))
     else:
         st.table(exact_rows(name), alt="Largest error, wrong pairs and spread for each ranker")
-        st.markdown(how_enumerated())
+        st.markdown(whole_equations(how_enumerated()))
     methods = STUDIES[name].methods
     st.markdown(listed((STUDY_METHODS[m].label, STUDY_METHODS[m].description) for m in methods))
     if name == "cut":

@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.app.field_control import control, kept
 from pages.app.frame import show_figure
-from pages.app.markdown import plain, show_error, show_note, shown, told
+from pages.app.markdown import plain, set_formulas, show_error, show_note, shown, told
 from pages.app.style import BY_GRADES
 from pages.views.your_data.bench import bench
 from pages.views.your_data.curve import Propensities
@@ -216,16 +216,20 @@ def _tables(found: Evaluation) -> None:
     true = found.true
     if true is None:
         return
+    what = "From the grades"
     rows: list[dict[str, Any]] = [
-        {"From the grades": "Risk, queries counted as in the log", "Value": true.risk_of_log},
-        {"From the grades": "Risk, each query counted once", "Value": true.risk},
-        {"From the grades": GRADED.capitalize(), "Value": true.graded_risk_of_log},
-        {"From the grades": MEAN_RANK_BY_GRADES.capitalize(), "Value": true.mean_rank},
-        {"From the grades": f"NDCG@{NDCG_CUTOFF}", "Value": true.ndcg.value},
+        {what: "Risk, queries counted as in the log", "Value": true.risk_of_log},
+        {what: "Risk, each query counted once", "Value": true.risk},
+        {what: GRADED[0].upper() + GRADED[1:], "Value": true.graded_risk_of_log},
+        {what: MEAN_RANK_BY_GRADES.capitalize(), "Value": true.mean_rank},
+        {what: f"NDCG@{NDCG_CUTOFF}", "Value": true.ndcg.value},
     ]
     rows = [row for row in rows if row["Value"] is not None]
     show_rows(
-        [{**row, "Value": f"{row['Value']:.3f}"} for row in rows],
+        [
+            {**row, what: set_formulas(row[what]), "Value": f"{row['Value']:.3f}"}
+            for row in rows
+        ],
         key=BY_GRADES, alt="Quality from the grades", saved=rows,
     )  # fmt: skip
     tied = counted(found.tied, "document has", "documents have")

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from ultr_core.figures import estimates_figure
-from ultr_core.figures.estimates import COUNTED, EDGE, MARGIN, METHODS, PIXELS, WIDE
+from ultr_core.figures.estimates import COUNTED, EDGE, MARGIN, METHODS, PHONE, PIXELS, WIDE
 from ultr_core.lab import Lab, RiskPicture, named_rankers
 from ultr_core.settings import Settings
 
@@ -37,7 +37,10 @@ FULL: tuple[dict[str, Any], ...] = (
     {"users": "trust-steep", "seed": 3, "clicks": 100},
     {"relevant_grade": 4, "eta": 2.0, "assumed_eta": 2.0, "clicks": 100},
 )
-NARROW = (PIXELS["narrow"], (290, 200), (WIDE - 1, PIXELS["wide"][1]))
+NARROW = {
+    "narrow": (PIXELS["narrow"], (221, 205), (PHONE - 1, 200)),
+    "phone": (PIXELS["phone"], (290, 200), (WIDE - 1, PIXELS["wide"][1])),
+}
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +64,7 @@ def test_every_ranker_is_a_mark_or_an_arrow_and_arrows_are_counted(picture: Risk
         assert (beyond > EDGE).all()
         assert np.allclose(arrows[["x", "y"]].abs().max(axis=1), EDGE - MARGIN)
         told = "|".join(rows[(rows["part"] == "count") & (rows["plot"] == plot)]["text"]).split("|")
-        counts = [int(text.split()[1]) for text in told if text.startswith(COUNTED[method])]
+        counts = [int(text.split()[1]) for text in told if text.startswith(COUNTED[plot][method])]
         assert sum(counts) == len(arrows)
 
 
@@ -84,7 +87,7 @@ def boxes(
 def of_words(row: pd.Series) -> tuple[float, float]:
     """Letters are 6.9 pixels wide on average, bold ones 7.8, in the browser; 11 are high."""
     lines = row["text"].split("|")
-    letter = 7.8 if row["part"] == "name" else 6.9
+    letter = 7.8 if row["part"] == "name" or lines[0][0] in "▲●" else 6.9
     return letter * max(map(len, lines)), 17 * len(lines) - 6
 
 
@@ -131,13 +134,14 @@ def test_words_of_a_phone_cover_no_others_and_the_counts_are_there(lab: Lab, cha
     picture = lab.at(Settings(**changes)).first_picture()
     rows = estimates_figure(picture, belief_is_right=False).rows
     counts = rows[rows["part"] == "count"]
-    assert sorted(counts["plot"]) == sorted([*PIXELS] * (len(counts) // 2))
-    drawn = rows[rows["part"].isin(WORDS) & (rows["plot"] == "narrow")]
-    assert len(drawn) > counts["plot"].eq("narrow").sum() + 1
-    for plot in NARROW:
-        words = boxes(drawn, of_words, plot)
-        assert on_each_other(words, words) == []
-        assert beyond(words, plot) == []
+    assert sorted(counts["plot"]) == sorted([*PIXELS] * (len(counts) // len(PIXELS)))
+    for name, plots in NARROW.items():
+        drawn = rows[rows["part"].isin(WORDS) & (rows["plot"] == name)]
+        assert len(drawn) > counts["plot"].eq(name).sum() + 1
+        for plot in plots:
+            words = boxes(drawn, of_words, plot)
+            assert on_each_other(words, words) == []
+            assert beyond(words, plot) == []
     wide = boxes(rows[rows["part"].isin(WORDS) & (rows["plot"] == "wide")], of_words)
     assert on_each_other(wide, wide) == []
 
@@ -149,7 +153,7 @@ def test_words_about_arrows_are_in_their_quadrant(picture: RiskPicture) -> None:
         inside = arrows[(np.sign(arrows[["x", "y"]]) == np.sign(count[["x", "y"]])).all(axis=1)]
         for told in count["text"].split("|"):
             name, number = told.split()
-            method = next(key for key, word in COUNTED.items() if word == name)
+            method = next(key for key, word in COUNTED[count["plot"]].items() if word == name)
             assert (inside["method"] == method).sum() == int(number)
     assert "arrow" in str(estimates_figure(picture).spec)
 
@@ -173,7 +177,7 @@ def test_three_rankers_are_named_on_both_sides_of_production(picture: RiskPictur
     assert picture.kinds[skyline] == "skyline"
     assert true[skyline] < true[halfway] < 0 < true[worse] < EDGE
     rows = estimates_figure(picture).rows
-    parts = list(rows[rows["plot"] != "narrow"]["part"])
+    parts = list(rows[~rows["plot"].isin(NARROW)]["part"])
     assert 1 <= parts.count("name") <= 3
     assert parts.count("interval") >= parts.count("name")
 
