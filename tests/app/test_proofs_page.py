@@ -18,7 +18,7 @@ from ultr_core.figures.proofs import noisy_hinge_curve
 from ultr_core.lab import small_world
 from ultr_core.proofs import BREAKS, DERIVATIONS, SmallWorld, Walk, Ways, default_world
 from ultr_core.proofs.predictions import predicted_failures
-from ultr_core.settings import Settings
+from ultr_core.settings import SETTING_FIELDS, Settings
 
 OpenApp = Callable[..., AppTest]
 OpenProofs = Callable[..., AppTest]
@@ -26,8 +26,11 @@ OpenProofs = Callable[..., AppTest]
 
 @pytest.fixture
 def open_proofs(open_app: OpenApp) -> OpenProofs:
+    settings = {field.key for field in SETTING_FIELDS}
+
     def open_(**link: str) -> AppTest:
-        app = open_app(draws="1", clicks="100", **link)
+        app = open_app(draws="1", clicks="100", **{k: v for k, v in link.items() if k in settings})
+        app.query_params.update(link)
         return app.switch_page("pages/proofs.py").run()
 
     return open_

@@ -38,11 +38,11 @@ from ultr_core.jobs.own_files import (
 )
 from ultr_core.own_data.deployment import PROMISE, Gate, gate, reason_against
 from ultr_core.own_data.evaluation import (
-    GRADED,
     INTERVALS_ARE_FOR,
     MEAN_RANK_BY_GRADES,
     NDCG,
     SHOWN_CLIP,
+    WITH_GRADES,
     Evaluation,
     RankerDifference,
     TrueQuality,
@@ -176,7 +176,7 @@ def _show_grades(true: TrueQuality) -> None:
     )
     print(f"{'':{wide}}{true.risk_of_log:10.3f}  risk, queries counted as often as in the log")
     if true.graded_risk_of_log is not None:
-        print(f"{'':{wide}}{true.graded_risk_of_log:10.3f}  {GRADED}")
+        print(f"{'':{wide}}{true.graded_risk_of_log:10.3f}  risk {WITH_GRADES}")
     print(f"{'':{wide}}{true.mean_rank:10.3f}  {MEAN_RANK_BY_GRADES}")
     for measure, mean in measures.items():
         print(f"{measure.name:{wide}}{mean.value:10.3f}  {measure.words}")

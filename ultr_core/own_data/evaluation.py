@@ -321,10 +321,10 @@ INTERVALS_ARE_FOR = (
 """What the intervals of all estimates are for, as it is said before `Evaluation.assumptions`."""
 
 MEAN_RANK_BY_GRADES = "mean rank of the relevant documents for all queries, each query counted once"
-GRADED = (
-    "risk with (2^grade − 1)/(2^G − 1) as relevance, where G is the highest grade; queries as in "
-    "the log"
+WITH_GRADES = (
+    "with (2^grade − 1)/(2^G − 1) as relevance, where G is the highest grade; queries as in the log"
 )
+"""Which risk ``graded_risk_of_log`` is."""
 
 _HINDSIGHT = ESTIMATORS["hindsight"]
 JUDGE = ESTIMATORS[DEFAULT_METHOD]

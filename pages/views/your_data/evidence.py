@@ -24,10 +24,10 @@ from ultr_core.figures import evidence_figure
 from ultr_core.inspection import Inspection, JoinedLog, Sees, inspect_together, unshown_candidates
 from ultr_core.jobs.your_data import JUDGE, JUDGED_AT, JUDGED_WHOLE, asked_method
 from ultr_core.own_data.evaluation import (
-    GRADED,
     INTERVALS_ARE_FOR,
     MEAN_RANK_BY_GRADES,
     NDCG_CUTOFF,
+    WITH_GRADES,
     Evaluation,
     Judge,
     RankerDifference,
@@ -220,7 +220,7 @@ def _tables(found: Evaluation) -> None:
     rows: list[dict[str, Any]] = [
         {what: "Risk, queries counted as in the log", "Value": true.risk_of_log},
         {what: "Risk, each query counted once", "Value": true.risk},
-        {what: GRADED[0].upper() + GRADED[1:], "Value": true.graded_risk_of_log},
+        {what: f"Risk {WITH_GRADES}", "Value": true.graded_risk_of_log},
         {what: MEAN_RANK_BY_GRADES.capitalize(), "Value": true.mean_rank},
         {what: f"NDCG@{NDCG_CUTOFF}", "Value": true.ndcg.value},
     ]
