@@ -194,3 +194,11 @@ def lesson_splits() -> CorpusSplits:
         3, train_queries=150, validation_queries=40, test_queries=80, features=8,
         mean_candidates=14.0, relevant_share=0.15,
     )  # fmt: skip
+
+
+def queries_of_ten() -> Corpus:
+    """150 queries of about ten candidates, two of them relevant, with 8 features."""
+    return synthetic_splits(
+        3, train_queries=150, validation_queries=2, test_queries=2, features=8,
+        mean_candidates=10.0, relevant_share=0.2,
+    ).train  # fmt: skip

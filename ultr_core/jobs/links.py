@@ -77,16 +77,18 @@ def read_values(page: str, asked: Mapping[str, Any]) -> tuple[dict[str, Any], tu
 
     If a default is without a title, the sentence names the value that the page shows instead.
     """
-    fields, known = values_of(page), page_of(page)
-    found, notices = read_fields(fields, asked)
-    if known is None or not notices:
+    known = page_of(page)
+    if known is None:
+        return {}, ()
+    found, notices = read_fields(known.fields, asked)
+    if not notices:
         return found, notices
     instead = known.possible(PageState(page, values=found))
     shown = (
         replace(each, default=instead[each.key][0])
         if each.key in instead and not each.shown(each.default)
         else each
-        for each in fields
+        for each in known.fields
     )
     return found, read_fields(shown, asked)[1]
 

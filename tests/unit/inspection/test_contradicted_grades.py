@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.inputs import queries_of_ten
 from tests.meaning import mentions
 from ultr_core.cli import main
-from ultr_core.corpus import Corpus, synthetic_splits
+from ultr_core.corpus import Corpus
 from ultr_core.inspection.of_together import mean_grades
 from ultr_core.own_data.samples import simulate_own_log
 from ultr_core.settings import Settings
@@ -21,10 +22,7 @@ KEY, LEVEL = "clicks_against_grades", 1e-4
 
 @pytest.fixture(scope="module")
 def corpus() -> Corpus:
-    return synthetic_splits(
-        3, train_queries=150, validation_queries=10, test_queries=10, features=8,
-        mean_candidates=10.0, relevant_share=0.2,
-    ).train  # fmt: skip
+    return queries_of_ten()
 
 
 @pytest.mark.parametrize("users", ["position", "trust-steep"])

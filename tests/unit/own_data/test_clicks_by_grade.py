@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.inputs import queries_of_ten
 from tests.meaning import mentions
 from ultr_core.cli import main
-from ultr_core.corpus import Corpus, synthetic_splits
+from ultr_core.corpus import Corpus
 from ultr_core.own_data import evaluate_ranker
 from ultr_core.own_data.evaluation import truth_sentence
 from ultr_core.own_data.graded import ClicksByGrade, clicks_by_grade
@@ -25,10 +26,7 @@ SETTINGS = Settings(eps_minus=0.0, clicks=60_000, seed=5)
 
 @pytest.fixture(scope="module")
 def corpus() -> Corpus:
-    return synthetic_splits(
-        3, train_queries=150, validation_queries=10, test_queries=10, features=8,
-        mean_candidates=10.0, relevant_share=0.2,
-    ).train  # fmt: skip
+    return queries_of_ten()
 
 
 def test_weighted_clicks_estimate_the_graded_risk_only_if_clicks_rise_with_the_grade(

@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.inputs import queries_of_ten
 from tests.meaning import mentions, refused
 from ultr_core.cli import main
-from ultr_core.corpus import Corpus, synthetic_splits
+from ultr_core.corpus import Corpus
 from ultr_core.files import parse_log, read_log
 from ultr_core.inspection import inspect_log
 from ultr_core.own_data.samples import OwnClicks, simulate_own_log
@@ -24,10 +25,7 @@ LAST = 6
 
 @pytest.fixture(scope="module")
 def corpus() -> Corpus:
-    return synthetic_splits(
-        3, train_queries=150, validation_queries=2, test_queries=2, features=8,
-        mean_candidates=10.0, relevant_share=0.2,
-    ).train  # fmt: skip
+    return queries_of_ten()
 
 
 def rows_of(clicks: OwnClicks) -> list[dict[str, str]]:
